@@ -1,0 +1,103 @@
+"""Questions to a model: the only I/O a stage can cause, checked before a stage sees the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from trimtab.errors import AskFailed
+
+__all__ = ["Ask", "Asker", "Scripted", "adrive", "checked", "drive"]
+
+T = TypeVar("T")
+_MARKUP = re.compile(r"<\s*/?\s*(?:antml:)?(?:function_calls?|invoke|tool_call|tool_use|tool_result)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A stage yields it and gets the answer's text back, or `AskFailed` thrown in.
+
+    ``covers``: the items that the answer will stand for; it must be shorter. ``sections``: headings it must hold.
+    """
+
+    prompt: str
+    covers: Any = ()
+    sections: tuple[str, ...] = ()
+    purpose: str = "summary"
+
+
+Asker = Callable[[Ask], Any]
+"""Answers with a string, or (asynchronously) with an awaitable of one."""
+
+
+class Scripted:
+    """An asker that gives prepared answers in order; an exception among them is raised. Keeps what it was asked."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[Ask] = []
+
+    def __call__(self, ask: Ask) -> str:
+        """The next answer; raises `AskFailed` when none is left."""
+        self.asked.append(ask)
+        answer = self.answers.pop(0) if self.answers else AskFailed("no scripted answer left")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def checked(ask: Ask, answer: Any, room: float, count: Callable[[str], float]) -> str:
+    """The answer if it can be used; raises `AskFailed`. ``room``: tokens of what it covers (0: any length)."""
+    if not isinstance(answer, str) or not answer.strip():
+        raise AskFailed("the answer is empty")
+    if _MARKUP.search(answer):
+        raise AskFailed("the answer holds tool markup")
+    missing = [section for section in ask.sections if section not in answer]
+    if missing:
+        raise AskFailed(f"the answer lacks {missing[0]!r}", available=ask.sections, label="sections")
+    if room and count(answer) >= room:
+        raise AskFailed(f"the answer ({count(answer):.0f} tokens) is not shorter than what it covers ({room:.0f})")
+    return answer
+
+
+def drive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
+    """Run a pass to its end, answering each `Ask`; an asker that raises is an `AskFailed` for the stage."""
+    answer: Any = None
+    while True:
+        try:
+            ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        try:
+            answer = _asker(asker)(ask)
+        except Exception as error:
+            answer = _failed(error)
+
+
+async def adrive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
+    """`drive` for event loops: the asker may return an awaitable."""
+    answer: Any = None
+    while True:
+        try:
+            ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        try:
+            answer = _asker(asker)(ask)
+            answer = await answer if hasattr(answer, "__await__") else answer
+        except Exception as error:
+            answer = _failed(error)
+
+
+def _asker(asker: Asker | None) -> Asker:
+    if asker is None:
+        raise AskFailed("nobody can be asked: open the session with ask=")
+    return asker
+
+
+def _failed(error: Exception) -> AskFailed:
+    return error if isinstance(error, AskFailed) else AskFailed(f"{type(error).__name__}: {error}")

@@ -1,0 +1,217 @@
+"""What was said: messages and blocks with ids that never change, and the tree of all branches seen (R25)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from trimtab.dialect import Dialect
+
+OVERHEAD = 4
+"""Uncalibrated tokens that a message costs beside its blocks (role and separators)."""
+
+__all__ = [
+    "OVERHEAD",
+    "Block",
+    "BlockType",
+    "Conversation",
+    "Kind",
+    "Location",
+    "Message",
+    "Role",
+    "Wire",
+    "digest",
+]
+
+Wire = Mapping[str, Any]
+Kind = Literal["assistant", "mixed", "results", "system", "user"]
+Role = Literal["assistant", "system", "user"]
+BlockType = Literal["document", "image", "other", "text", "thinking", "tool_result", "tool_use"]
+
+
+def digest(*parts: object) -> str:
+    """A 24-digit hex id of JSON-able parts; lone surrogates are escaped, key order does not matter."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One content block as said.
+
+    ``text`` is what a reader sees: the text, the thinking, the arguments as JSON, or all text of a result.
+    ``call`` pairs a tool_use with its tool_result; ``server`` marks calls that the provider ran itself.
+    """
+
+    id: str
+    type: BlockType
+    text: str = ""
+    call: str = ""
+    name: str = ""
+    input: Mapping[str, Any] = field(default_factory=dict)
+    error: bool = False
+    server: bool = False
+    media: bool = False
+    wire: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """One message as said: a node of the tree, under the message before it."""
+
+    id: str
+    parent: Message | None
+    role: Role
+    blocks: tuple[Block, ...]
+    wire: Wire
+    depth: int
+    answers: int
+    """How many assistant messages came before this one on its path."""
+    sizes: tuple[int, ...]
+    """Uncalibrated tokens of each block, counted once."""
+    kind: Kind
+    """``results`` holds nothing but tool results; ``mixed`` holds results and what the user said."""
+    results: tuple[int, ...]
+    """Positions of the tool results among the blocks."""
+    children: list[Message] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Uncalibrated tokens of the whole message."""
+        return OVERHEAD + sum(self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a list of messages lies: its path, and for each path message the object handed in (or None)."""
+
+    path: list[Message]
+    handed: list[Any]
+    shared: int
+    """How many messages of the path were on the previous path too."""
+
+
+class Conversation:
+    """All messages ever seen under one session id, as a tree; `locate` finds or appends a list of them."""
+
+    def __init__(self, dialect: Dialect, count: Callable[[str], int]) -> None:
+        self.dialect = dialect
+        self.count = count
+        self.nodes: dict[str, Message] = {}
+        self.roots: list[Message] = []
+        self.aliases: Mapping[str, Sequence[str]] = {}
+        """Id of a message that we rendered, to the ids of what it stands for (R25)."""
+        self.recall: Callable[[str], tuple[str, Wire] | None] = lambda id: None
+        """Finds a stored original by id: (parent id, wire)."""
+        self._path: list[Message] = []
+        self._seen: list[Wire] = []
+        self._ends: list[int] = []
+
+    def locate(self, messages: Sequence[Any]) -> Location:
+        """The path of ``messages``; what is new is parsed, hashed and counted once, a change makes a branch."""
+        known = self._known(messages)
+        end = self._ends[known - 1] if known else 0
+        path, seen, ends = self._path[:end], self._seen[:known], self._ends[:known]
+        handed: list[Any] = [None] * end
+        for index, stop in enumerate(ends):
+            if stop and (index == 0 or ends[index - 1] < stop) and self._said(path[stop - 1], seen[index]):
+                handed[stop - 1] = messages[index]
+        shared = end
+        for message in messages[known:]:
+            plain = self._match(path, handed, message)
+            seen.append(plain)
+            ends.append(len(path))
+        while shared < min(len(path), len(self._path)) and path[shared] is self._path[shared]:
+            shared += 1
+        self._path, self._seen, self._ends = path, seen, ends
+        return Location(list(path), handed, shared)
+
+    def _known(self, messages: Sequence[Any]) -> int:
+        """How many messages equal those of the last call; one comparison in C when all do."""
+        seen = self._seen
+        size = min(len(seen), len(messages))
+        step, start = 64, 0
+        while start < size:
+            stop = min(start + step, size)
+            if list(messages[start:stop]) != seen[start:stop]:
+                for index in range(start, stop):
+                    if messages[index] != seen[index] and self.dialect.plain(messages[index]) != seen[index]:
+                        return index
+            start = stop
+        return size
+
+    @staticmethod
+    def _said(node: Message, plain: Wire) -> bool:
+        return plain is node.wire or plain == node.wire
+
+    def _match(self, path: list[Message], handed: list[Any], message: Any) -> Wire:
+        parent = path[-1] if path else None
+        children = parent.children if parent else self.roots
+        plain = self.dialect.plain(message)
+        for child in children:
+            if child.wire == plain:
+                path.append(child)
+                handed.append(message)
+                return child.wire
+        id = digest(parent.id if parent else "", plain)
+        if id in self.aliases and self._follow(path, handed, self.aliases[id], message, plain):
+            return plain
+        path.append(self.add(parent, plain, id))
+        handed.append(message)
+        return plain
+
+    def _follow(self, path: list[Message], handed: list[Any], ids: Sequence[str], message: Any, plain: Wire) -> bool:
+        """Walk from an alias to what it stands for; False where an original cannot be had."""
+        found: list[Message] = []
+        parent = path[-1] if path else None
+        for id in ids:
+            node = self.nodes.get(id)
+            if node is None:
+                stored = self.recall(id)
+                wire = stored[1] if stored else plain
+                if digest(parent.id if parent else "", wire) != id:
+                    return False
+                node = self.add(parent, wire, id)
+            found.append(node)
+            parent = node
+        path.extend(found)
+        handed.extend(message if node is found[-1] and node.wire == plain else None for node in found)
+        return True
+
+    def add(self, parent: Message | None, plain: Wire, id: str) -> Message:
+        """Append ``plain`` under ``parent``."""
+        role, blocks = self.dialect.parse(plain, id)
+        node = Message(
+            id,
+            parent,
+            role,
+            blocks,
+            plain,
+            depth=parent.depth + 1 if parent else 0,
+            answers=parent.answers + (parent.role == "assistant") if parent else 0,
+            sizes=tuple(self.dialect.size(block, self.count) for block in blocks),
+            kind=_kind(role, blocks),
+            results=tuple(n for n, block in enumerate(blocks) if block.type == "tool_result"),
+        )
+        self.nodes[id] = node
+        (parent.children if parent else self.roots).append(node)
+        return node
+
+    def on(self, path: Sequence[Message], ids: Iterable[str]) -> bool:
+        """Whether all messages (or blocks, as ``message.n``) with these ids lie on ``path``."""
+        for id in ids:
+            node = self.nodes.get(id.partition(".")[0])
+            if node is None or node.depth >= len(path) or path[node.depth] is not node:
+                return False
+        return True
+
+
+def _kind(role: Role, blocks: Sequence[Block]) -> Kind:
+    if role != "user":
+        return role
+    results = sum(block.type == "tool_result" for block in blocks)
+    return "user" if not results else "results" if results == len(blocks) else "mixed"

@@ -1,0 +1,141 @@
+"""The dialect object: rendering, sizes, usage and cost facts of Anthropic Messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trimtab.conversation import Block, Message, Role, Wire
+from trimtab.dialect import Count, Usage
+from trimtab.dialects.anthropic import repair
+from trimtab.dialects.anthropic.parse import blocks_of, parse, plain
+from trimtab.dialects.anthropic.validate import Violation, validate
+from trimtab.dialects.media import media_tokens
+from trimtab.edits import Repair
+
+__all__ = ["Anthropic"]
+
+SIGNATURE = 0.16
+"""Uncalibrated tokens of thinking for one character of its signature (or of redacted data): the text that is shown is a
+summary, the signature grows with what was thought. Fitted on the growth of 1,118 recorded requests."""
+
+BLOCK = 3
+"""Uncalibrated tokens of a block's framing: its type, and for results and calls their id."""
+
+
+class Anthropic:
+    """Anthropic Messages: content blocks in alternating user and assistant messages."""
+
+    name = "anthropic"
+
+    def plain(self, wire: Any) -> Wire:
+        """See `Dialect.plain`."""
+        return plain(wire)
+
+    def parse(self, wire: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
+        """See `Dialect.parse`."""
+        return parse(wire, id)
+
+    def size(self, block: Block, count: Count) -> int:
+        """Text by the counter; images and documents by pixels and pages; thinking by its signature."""
+        if block.type == "thinking":
+            sealed = str(block.wire.get("signature") or block.wire.get("data") or "")
+            return BLOCK + max(int(SIGNATURE * len(sealed)), count(block.wire.get("thinking") or ""))
+        if block.type in ("image", "document"):
+            return BLOCK + media_tokens(block.wire, count)
+        if block.type == "other" and not block.text:
+            return BLOCK + count(json.dumps(block.wire, ensure_ascii=False))
+        media = 0
+        if block.media:
+            parts = block.wire.get("content") or ()
+            media = sum(media_tokens(part, count) for part in parts if part.get("type") != "text")
+        name = count(block.name) if block.name else 0
+        return BLOCK + name + media + (count(block.text) if block.text else 0)
+
+    def head(self, system: Any, tools: Any, count: Count) -> int:
+        """System text and the JSON of all tool definitions."""
+        text = system if isinstance(system, str) else "\n".join(str(part.get("text", "")) for part in system or ())
+        return (count(text) if text else 0) + (count(json.dumps(tools, ensure_ascii=False)) if tools else 0)
+
+    def render(self, message: Message, faces: Mapping[int, str | None]) -> Wire:
+        """See `Dialect.render`; a result keeps its id and error mark, media become a text block."""
+        blocks = []
+        for n, wire in enumerate(blocks_of(message.wire)):
+            if n not in faces:
+                blocks.append(wire)
+            elif (text := faces[n]) is not None:
+                blocks.append(_shown(wire, text))
+        return {**message.wire, "content": blocks}
+
+    def rebuild(self, message: Message, blocks: Sequence[Any], faces: Mapping[int, str | None]) -> Wire:
+        """See `Dialect.rebuild`."""
+        said = blocks_of(message.wire)
+        faced = [(said[n], text) for n, text in faces.items()]
+        content = []
+        for wire in blocks:
+            face = next((text for old, text in faced if old == wire), "")
+            if face is not None:
+                content.append(_shown(wire, face) if face else wire)
+        return {**message.wire, "content": content}
+
+    def user(self, parts: Sequence[Any]) -> Wire:
+        """See `Dialect.user`."""
+        return {
+            "role": "user",
+            "content": [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts],
+        }
+
+    def carry(self, block: Block, text: str) -> list[Any]:
+        """Text and results become text; images and documents, also those in a result, stay what they are."""
+        words = text or block.text
+        said = [{"type": "text", "text": words}] if words.strip() else []
+        if text or not block.media:
+            return said
+        if block.type != "tool_result":
+            return [block.wire]
+        return [*said, *(part for part in block.wire["content"] if part.get("type") != "text")]
+
+    def system(self, system: Any, texts: Sequence[str]) -> Any:
+        """Appends text blocks; a string stays the first block."""
+        if not texts:
+            return system
+        first = [{"type": "text", "text": system}] if isinstance(system, str) and system else list(system or ())
+        return [*first, *({"type": "text", "text": text} for text in texts)]
+
+    def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
+        """See `trimtab.dialects.anthropic.repair`."""
+        return repair.repair(path, start)
+
+    def validate(self, messages: Sequence[Wire]) -> list[Violation]:
+        """See `trimtab.dialects.anthropic.validate`."""
+        return validate(messages)
+
+    def usage(self, response: Any) -> Usage | None:
+        """The three input fields and the output; of several iterations the last message counts."""
+        if response is not None and not isinstance(response, Mapping):
+            response = response.model_dump(mode="json", exclude_none=True) if hasattr(response, "model_dump") else None
+        if response is None:
+            return None
+        usage = response.get("usage", response) or {}
+        messages = [entry for entry in usage.get("iterations") or () if entry.get("type") == "message"]
+        usage = messages[-1] if messages else usage
+        read, written, fresh = (
+            float(usage.get(key) or 0)
+            for key in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens")
+        )
+        if read + written + fresh <= 0:
+            return None
+        return Usage(read, written, fresh, float(usage.get("output_tokens") or 0), str(response.get("model") or ""))
+
+    def breaks_all(self, block: Block) -> bool:
+        """An image added or removed anywhere costs the cache of all messages."""
+        return block.media
+
+
+def _shown(wire: Mapping[str, Any], text: str) -> dict[str, Any]:
+    if wire["type"] == "tool_result":
+        return {**wire, "content": text}
+    if wire["type"] == "text":
+        return {**wire, "text": text}
+    return {"type": "text", "text": text}

@@ -1,0 +1,129 @@
+"""From Anthropic wire messages to blocks: plain copies, kinds, texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from trimtab.conversation import Block, BlockType, Role, Wire
+
+__all__ = ["blocks_of", "parse", "plain", "result_text"]
+
+MARKERS = ("cache_control", "cache_reference")
+_TYPES: dict[str, BlockType] = {
+    "document": "document",
+    "image": "image",
+    "mcp_tool_use": "tool_use",
+    "redacted_thinking": "thinking",
+    "server_tool_use": "tool_use",
+    "text": "text",
+    "thinking": "thinking",
+    "tool_result": "tool_result",
+    "tool_use": "tool_use",
+}
+_ROLES: dict[str, Role] = {"assistant": "assistant", "user": "user", "system": "system"}
+
+
+def plain(wire: Any) -> Wire:
+    """A structural copy of a message without cache markers; SDK objects become mappings.
+
+    Markers are taken off where the format has them: on content blocks and on the blocks inside a result. Strings are
+    shared, so the copy of a long message is cheap.
+    """
+    message = _mapping(wire)
+    if not isinstance(message.get("role"), str):
+        raise TypeError("a message needs a role")
+    content = message.get("content")
+    if not isinstance(content, (str, list, tuple)) and content is not None:
+        raise TypeError("content must be a string or a list of blocks")
+    copy = {key: _copy(value) for key, value in message.items() if key != "content"}
+    if "content" in message:
+        copy["content"] = content if content is None or isinstance(content, str) else _blocks(content)
+    return copy
+
+
+def _blocks(content: Any) -> list[Any]:
+    copies = []
+    for block in content:
+        fields = _mapping(block)
+        if fields.get("type") == "cache_edits":
+            continue
+        copy = {key: _copy(value) for key, value in fields.items() if key not in MARKERS}
+        if isinstance(copy.get("content"), list) and fields.get("type") == "tool_result":
+            copy["content"] = _blocks(copy["content"])
+        copies.append(copy)
+    return copies
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    if hasattr(value, "model_dump"):
+        dumped: Mapping[str, Any] = value.model_dump(mode="json", exclude_none=True)
+        return dumped
+    raise TypeError(f"expected a mapping, got {type(value).__name__}")
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copy(item) for item in value]
+    return value
+
+
+def blocks_of(message: Wire) -> list[Any]:
+    """The content as a list of wire blocks; a string is one text block, nothing is none."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return list(content or ())
+
+
+def result_text(content: Any) -> str:
+    """All text of a result's content, its text blocks joined by newlines."""
+    if isinstance(content, str):
+        return content
+    parts = [part.get("text") for part in content or () if isinstance(part, Mapping) and part.get("type") == "text"]
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def parse(message: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
+    """The role and blocks of a plain message."""
+    role = _ROLES.get(message["role"], "user")
+    return role, tuple(_block(wire, f"{id}.{n}") for n, wire in enumerate(blocks_of(message)))
+
+
+def _block(wire: Mapping[str, Any], id: str) -> Block:
+    name = str(wire.get("type", ""))
+    kind = _TYPES.get(name, "other")
+    if kind == "text":
+        return Block(id, kind, text=str(wire.get("text", "")), wire=wire)
+    if kind == "thinking":
+        return Block(id, kind, text=str(wire.get("thinking") or wire.get("data") or ""), wire=wire)
+    if kind == "tool_use":
+        arguments = wire.get("input")
+        return Block(
+            id,
+            kind,
+            text=json.dumps(arguments, ensure_ascii=False),
+            call=str(wire.get("id", "")),
+            name=str(wire.get("name", "")),
+            input=arguments if isinstance(arguments, Mapping) else {},
+            server=name != "tool_use",
+            wire=wire,
+        )
+    if kind == "tool_result" or name.endswith("_tool_result"):
+        content = wire.get("content")
+        return Block(
+            id,
+            "tool_result" if kind == "tool_result" else "other",
+            text=result_text(content),
+            call=str(wire.get("tool_use_id", "")),
+            error=wire.get("is_error") is True,
+            server=kind != "tool_result",
+            media=isinstance(content, list) and any(part.get("type") != "text" for part in content),
+            wire=wire,
+        )
+    return Block(id, kind, media=kind in ("image", "document"), wire=wire)

@@ -1,0 +1,126 @@
+"""Mending what an agent sends broken: orphaned and missing results, blank texts, lone surrogates.
+
+Works on exchanges (the assistant messages in a row, and the user messages in a row that answer them), because the
+provider merges neighbours of one role. Nothing that was said is thrown away where it can be said validly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trimtab.conversation import Block, Message
+from trimtab.dialects.anthropic.parse import blocks_of, result_text
+from trimtab.edits import Repair
+
+__all__ = ["repair"]
+
+MISSING = "No result of this call is part of the conversation."
+ORPHAN = "[Result of a tool call that is not part of this conversation]\n"
+
+
+def repair(path: Sequence[Message], start: int) -> list[Repair]:
+    """The repairs that ``path[start:]`` needs, exchange by exchange."""
+    begin = min(start, len(path))
+    while begin and not (path[begin - 1].role != "assistant" and begin < len(path) and path[begin].role == "assistant"):
+        begin -= 1
+    edits: list[Repair] = []
+    for answers, replies in _exchanges(path, begin):
+        edits += _answers(answers, followed=bool(replies))
+        edits += _replies(answers, replies)
+    return edits
+
+
+def _exchanges(path: Sequence[Message], index: int) -> Iterator[tuple[list[Message], list[Message]]]:
+    while index < len(path):
+        answers, replies = [], []
+        while index < len(path) and path[index].role == "assistant":
+            answers.append(path[index])
+            index += 1
+        while index < len(path) and path[index].role != "assistant":
+            replies.append(path[index])
+            index += 1
+        yield answers, replies
+
+
+def _answers(answers: Sequence[Message], followed: bool) -> Iterator[Repair]:
+    """Server calls that were never answered, and the reverse, go; the rest is cleaned."""
+    blocks = [block for message in answers for block in message.blocks if block.server]
+    calls = {block.call for block in blocks if block.type == "tool_use"}
+    results = {block.call for block in blocks if block.type != "tool_use"}
+    lost = (calls ^ results) if followed else results - calls
+    for message in answers:
+        kept = [wire for block, wire in _pairs(message) if not (block.server and block.call in lost)]
+        yield from _changed(message, _cleaned(kept), "a server tool's call or result without its other half")
+
+
+def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator[Repair]:
+    """Every call gets exactly one result, results come first, what is left over becomes text."""
+    if not replies:
+        return
+    wanted = [b.call for m in answers for b in m.blocks if b.type == "tool_use" and not b.server and b.call]
+    missing = dict.fromkeys(wanted)
+    results: list[list[Any]] = []
+    others: list[list[Any]] = []
+    for message in replies:
+        results.append([])
+        others.append([])
+        for block, wire in _pairs(message):
+            if block.type != "tool_result":
+                others[-1].append(wire)
+            elif block.call in missing:
+                del missing[block.call]
+                results[-1].append(wire)
+            else:
+                others[-1] += _orphan(wire)
+    late = any(results[n] and any(others[:n]) for n in range(1, len(replies)))
+    if late:
+        results = [[wire for part in results for wire in part], *([] for _ in replies[1:])]
+    results[0] += [
+        {"type": "tool_result", "tool_use_id": call, "content": MISSING, "is_error": True} for call in missing
+    ]
+    for message, first, rest in zip(replies, results, others, strict=True):
+        yield from _changed(message, _cleaned([*first, *rest]), "calls and results did not pair up")
+
+
+def _orphan(wire: Mapping[str, Any]) -> list[Any]:
+    content = wire.get("content")
+    media = [part for part in content if part.get("type") != "text"] if isinstance(content, list) else []
+    return [{"type": "text", "text": ORPHAN + result_text(content)}, *media]
+
+
+def _pairs(message: Message) -> Iterator[tuple[Block, Any]]:
+    return zip(message.blocks, blocks_of(message.wire), strict=True)
+
+
+def _cleaned(blocks: Sequence[Any]) -> list[Any]:
+    cleaned = []
+    for wire in blocks:
+        if wire.get("type") == "text" and not str(wire.get("text", "")).strip():
+            continue
+        mended = _mend(wire)
+        if mended is not wire and wire.get("type") in ("thinking", "redacted_thinking"):
+            continue  # an altered thinking block is refused; a missing one is not
+        cleaned.append(mended)
+    return cleaned
+
+
+def _mend(value: Any) -> Any:
+    """The same object where no string holds a lone surrogate, else a copy with U+FFFD instead."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        mended = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value if mended == value else mended
+    if isinstance(value, Mapping):
+        items = {key: _mend(item) for key, item in value.items()}
+        return items if any(items[key] is not item for key, item in value.items()) else value
+    if isinstance(value, list):
+        parts = [_mend(item) for item in value]
+        return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+    return value
+
+
+def _changed(message: Message, blocks: list[Any], reason: str) -> Iterator[Repair]:
+    if blocks != blocks_of(message.wire):
+        yield Repair(message.id, tuple(blocks), reason)

@@ -1,0 +1,171 @@
+"""The closed vocabulary of changes. Stages and hooks yield the public ones; the kernel writes all as ledger rows.
+
+Targets are ids. A stage may hand over the things it got from the view (a result, a round, a list of rounds): they
+are reduced to ids here, so that a ledger row never holds more than ids, frozen text and data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
+
+__all__ = [
+    "Anchor",
+    "Drop",
+    "Edit",
+    "Fold",
+    "Guide",
+    "Insert",
+    "Note",
+    "Pin",
+    "Repair",
+    "Replace",
+    "Restore",
+    "block_id",
+    "from_row",
+    "message_ids",
+    "targets",
+    "to_row",
+]
+
+Anchor = Literal["after_boundary", "system", "tail"]
+
+
+def block_id(target: Any) -> str:
+    """The id of a block, given as an id, a block, or anything with a ``block``."""
+    target = getattr(target, "block", target)
+    return str(getattr(target, "id", target))
+
+
+def message_ids(target: Any) -> tuple[str, ...]:
+    """The ids of messages: given as ids, messages, rounds, turns, or any nesting of these."""
+    if isinstance(target, str):
+        return (target,)
+    if hasattr(target, "messages"):
+        return message_ids(target.messages)
+    if isinstance(target, Iterable):
+        return tuple(id for item in target for id in message_ids(item))
+    covers = getattr(target, "covers", None)
+    return tuple(covers) if covers is not None else (str(target.id),)
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Show ``text`` instead of a block: a text, a result, an image or a document. Must be shorter."""
+
+    kind: ClassVar[str] = "replace"
+    block: Any
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Leave whole rounds or turns out of the view, or (given block ids) thinking blocks."""
+
+    kind: ClassVar[str] = "drop"
+    what: Any
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Show one user-voice message with ``text`` instead of a run of whole rounds; pins inside are carried after it.
+
+    A fold that starts where the view starts is a boundary.
+    """
+
+    kind: ClassVar[str] = "fold"
+    run: Any
+    text: str
+    reason: str = ""
+    carried: tuple[Any, ...] = ()
+    """Pinned wire blocks that follow the text, frozen; filled in by the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Add a user-voice message: at the ``tail``, ``after_boundary``, or (first request only) to the ``system`` text."""
+
+    kind: ClassVar[str] = "insert"
+    anchor: Anchor
+    text: str
+    reason: str = ""
+    at: str = ""
+    """The message it follows; filled in by the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Undo earlier decisions, by sequence number."""
+
+    kind: ClassVar[str] = "restore"
+    decisions: tuple[int, ...]
+    reason: str = ""
+    at: str = ""
+    """The last message of the path on which it was decided; filled in by the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A stage's memory: ``data`` (JSON) under ``key``, valid on paths that contain the message ``upto``."""
+
+    kind: ClassVar[str] = "note"
+    key: str
+    data: Any
+    upto: Any = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Keep a block, or the sentence ``text`` in it, verbatim. ``Pin("some words")`` finds the block by its words."""
+
+    kind: ClassVar[str] = "pin"
+    block: Any
+    reason: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The kernel's own mending of a broken message: its blocks as they will be sent (none: it is left out)."""
+
+    kind: ClassVar[str] = "repair"
+    message: str
+    blocks: tuple[Any, ...] = field(default_factory=tuple)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A hook's advice to whoever summarises in this pass; never recorded."""
+
+    text: str
+
+
+Edit = Replace | Drop | Fold | Insert | Restore | Note | Pin | Repair
+_KINDS: dict[str, type[Any]] = {edit.kind: edit for edit in (Replace, Drop, Fold, Insert, Restore, Note, Pin, Repair)}
+
+
+def targets(edit: Edit) -> tuple[str, ...]:
+    """The ids that must lie on a path for a recorded edit to apply there."""
+    match edit:
+        case Replace(block=id) | Pin(block=id) | Repair(message=id) | Insert(at=id) | Restore(at=id):
+            return (id,)
+        case Drop(what=ids) | Fold(run=ids):
+            return tuple(ids)
+        case Note(upto=id):
+            return (id,) if id else ()
+
+
+def to_row(edit: Edit) -> dict[str, Any]:
+    """An edit as JSON-able data."""
+    return {"kind": edit.kind, **{key: value for key, value in asdict(edit).items() if value not in ("", ())}}
+
+
+def from_row(row: Mapping[str, Any]) -> Edit:
+    """The edit that `to_row` wrote; lists come back as tuples."""
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key != "kind"}
+    edit: Edit = _KINDS[row["kind"]](**values)
+    return edit

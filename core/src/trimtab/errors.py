@@ -1,0 +1,89 @@
+"""Every error that trimtab raises: where it is, what is wrong, the nearest right thing, what is available."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "AskFailed",
+    "ContextOverflow",
+    "Lost",
+    "PluginError",
+    "ProfileError",
+    "StorageError",
+    "TranscriptError",
+    "TrimtabError",
+    "Unknown",
+    "Veto",
+]
+
+
+class TrimtabError(Exception):
+    """The base of all errors; its text is complete and meant to be read by the person who can mend it.
+
+    ``where`` is a place (``file:line: key``), ``what`` says what is wrong there, ``given`` is the word to find a
+    neighbour for among ``available``, and ``label`` says what kind of list ``available`` is.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        given: str = "",
+        available: Iterable[str] = (),
+        label: str = "available",
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.available = sorted(available)
+        near = difflib.get_close_matches(given, self.available, n=1, cutoff=0.6) if given else []
+        self.nearest = near[0] if near else None
+        text = f"{where}: {what}" if where else what
+        if self.nearest:
+            text += f"; did you mean {self.nearest!r}?"
+        if self.available:
+            text += f" ({label}: {', '.join(self.available)})"
+        super().__init__(text)
+
+
+class ProfileError(TrimtabError):
+    """A profile cannot be read, or says something that does not exist."""
+
+
+class PluginError(TrimtabError):
+    """A plugin cannot be loaded; names the plugin, its distribution and version."""
+
+
+class Unknown(TrimtabError):  # noqa: N818 - reads as what it says: unknown session, part, decision
+    """A name was looked up and nothing has it."""
+
+
+class StorageError(TrimtabError):
+    """The ledger or the blob store cannot be read or written."""
+
+
+class Lost(StorageError):  # noqa: N818 - the field's word is "lost update"
+    """Another process appended to this ledger first; carries nothing, the caller reloads."""
+
+
+class TranscriptError(TrimtabError):
+    """A file is not a recorded conversation that any reader knows."""
+
+
+class ContextOverflow(TrimtabError):  # noqa: N818 - the term of the field
+    """The request cannot be brought below the window; the text says what fills it and what to do."""
+
+
+class AskFailed(TrimtabError):  # noqa: N818 - thrown into stages as an outcome
+    """A model's answer is unusable (empty, cut off, tool markup, too long) or did not come."""
+
+
+class Veto(Exception):  # noqa: N818 - not an error: a hook's decision
+    """Raised by a hook to refuse edits: all breaking ones, or those of the ``stages`` it names."""
+
+    def __init__(self, reason: str, stages: Iterable[str] = ()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.stages = tuple(stages)

@@ -1,0 +1,127 @@
+"""The append-only ledger of decisions: what every pass decided, one row each, and the originals it hides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from trimtab.edits import Edit, Restore, from_row, targets, to_row
+from trimtab.errors import StorageError
+from trimtab.stores import BlobStore, LedgerStore
+
+__all__ = ["Decision", "Ledger"]
+
+VERSION = 1
+"""Of a row's format; a newer one is refused rather than misread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The edits of one stage in one pass."""
+
+    stage: str
+    trigger: str
+    time: float
+    edits: tuple[Edit, ...]
+    free: bool
+    boundary: bool
+    freed: float
+    rewritten: float
+    turn: int
+    """User messages on the path when it was decided."""
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids of messages as rendered by it, to the ids of what they stand for."""
+    originals: dict[str, str] = field(default_factory=dict)
+    """Message id (its whole original) or block id (its text) to blob key."""
+    seq: int = 0
+
+    def touches(self) -> set[str]:
+        """The ids of all messages it speaks of."""
+        return {id.partition(".")[0] for edit in self.edits for id in targets(edit)}
+
+    def to_json(self) -> str:
+        """One ledger row."""
+        row: dict[str, Any] = {"v": VERSION}
+        row.update((name, getattr(self, name)) for name in self.__slots__ if name not in ("edits", "seq"))
+        return json.dumps({**row, "edits": [to_row(edit) for edit in self.edits]}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str, seq: int) -> Decision:
+        """Read a row; raises `StorageError` on a newer format."""
+        row = json.loads(text)
+        if row.pop("v") > VERSION:
+            raise StorageError(f"decision {seq} was written by a newer version of trimtab; upgrade to read it")
+        row["edits"] = tuple(from_row(edit) for edit in row["edits"])
+        row["aliases"] = {id: tuple(ids) for id, ids in row["aliases"].items()}
+        return cls(**row, seq=seq)
+
+
+class Ledger:
+    """One session's decisions, in memory and in its store; originals go to the blob store first (R9)."""
+
+    def __init__(self, store: LedgerStore, blobs: BlobStore, session: str) -> None:
+        self.store = store
+        self.blobs = blobs
+        self.session = session
+        self.decisions: list[Decision] = []
+        self.originals: dict[str, str] = {}
+        self.touched: set[str] = set()
+        """Ids of all messages that any decision speaks of."""
+        self.aliases: dict[str, tuple[str, ...]] = {}
+        self.reload()
+
+    def reload(self) -> list[Decision]:
+        """Read rows that others appended; returns them."""
+        rows = self.store.load(self.session, after=len(self.decisions))
+        news = [Decision.from_json(row, len(self.decisions) + n + 1) for n, row in enumerate(rows)]
+        self._take(news)
+        return news
+
+    def append(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Append all or none; raises `Lost` where another process was first, `StorageError`."""
+        last = len(self.decisions)
+        self.store.append(self.session, last, [decision.to_json() for decision in decisions])
+        written = [replace(decision, seq=last + n + 1) for n, decision in enumerate(decisions)]
+        self._take(written)
+        return written
+
+    def _take(self, decisions: Sequence[Decision]) -> None:
+        for decision in decisions:
+            self.decisions.append(decision)
+            self.originals.update(decision.originals)
+            self.aliases.update(decision.aliases)
+            self.touched |= decision.touches()
+
+    def rows(self) -> list[tuple[int, Edit]]:
+        """All edits with the number of their decision."""
+        return [(decision.seq, edit) for decision in self.decisions for edit in decision.edits]
+
+    def explain(self) -> list[dict[str, Any]]:
+        """Each recorded edit with its decision, stage, kind, targets, why, and where the originals lie."""
+        undone = {seq for _, edit in self.rows() if isinstance(edit, Restore) for seq in edit.decisions}
+        return [
+            {
+                "decision": decision.seq,
+                "stage": decision.stage,
+                "time": decision.time,
+                "trigger": decision.trigger,
+                "kind": edit.kind,
+                "targets": list(targets(edit)),
+                "why": getattr(edit, "reason", "") or getattr(edit, "key", ""),
+                "freed": decision.freed,
+                "undone": decision.seq in undone,
+                "way_back": [self.blobs.path(self.originals[id]) for id in targets(edit) if id in self.originals],
+            }
+            for decision in self.decisions
+            for edit in decision.edits
+        ]
+
+    def original(self, id: str) -> tuple[str, Any] | None:
+        """A stored message: (its parent's id, its wire form); None where it was never hidden."""
+        key = self.originals.get(id)
+        if key is None:
+            return None
+        stored = json.loads(self.blobs.get(key))
+        return stored["parent"], stored["message"]

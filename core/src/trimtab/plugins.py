@@ -1,0 +1,140 @@
+"""Finds stages and hooks: entry-point group ``trimtab``, sorted; a broken one is recorded, the rest load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from inspect import isroutine
+from typing import Any, Literal
+
+import pluggy
+from pydantic import BaseModel
+
+from trimtab import hookspecs
+from trimtab.errors import PluginError, ProfileError
+from trimtab.stage import Hook, Stage, StageOptions
+
+__all__ = ["Broken", "Catalog", "Found", "catalog", "manager"]
+METHODS = ("post_compact", "pre_compact", "session_start")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stage or hook class and the distribution that brings it."""
+
+    name: str
+    kind: Literal["hook", "stage"]
+    distribution: str
+    version: str
+    cls: type[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A plugin that cannot be used, by the name of its entry point or stage, and why."""
+
+    name: str
+    distribution: str
+    version: str
+    error: str
+
+
+@dataclass(slots=True)
+class Catalog:
+    """All stages and hooks that a profile may list, by name."""
+
+    stages: dict[str, Found] = field(default_factory=dict)
+    hooks: dict[str, Found] = field(default_factory=dict)
+    broken: list[Broken] = field(default_factory=list)
+
+    def get(self, kind: str, name: str, where: str) -> Found:
+        """Look a name up; raises `PluginError` if its plugin is broken, `ProfileError` if there is none."""
+        table = self.stages if kind == "stage" else self.hooks
+        if name in table:
+            return table[name]
+        for plugin in self.broken:
+            if plugin.name == name:
+                source = f"{plugin.distribution} {plugin.version}"
+                raise PluginError(f"{kind} {name!r} of {source} cannot be used: {plugin.error}", where=where)
+        what = f"no {kind} named {name!r}"
+        raise ProfileError(what, where=where, given=name, available=table, label="installed")
+
+
+def catalog(extra: Sequence[Any] = ()) -> Catalog:
+    """List what is installed, and what ``extra`` (classes, modules) gives or raises `PluginError` for."""
+    installed, broken = _installed()
+    given = [found for thing in extra for found in _found(thing, "plugins=", "(argument)")]
+    groups: dict[tuple[str, str], dict[type, Found]] = {}
+    for found in [*installed, *given]:
+        groups.setdefault((found.kind, found.name), {}).setdefault(found.cls, found)
+    result = Catalog(broken=list(broken))
+    for (kind, name), group in groups.items():
+        if len(group) == 1:
+            (result.stages if kind == "stage" else result.hooks)[name] = next(iter(group.values()))
+            continue
+        sources = " and ".join(f"{found.distribution} {found.version}" for found in group.values())
+        error = f"{sources} give a {kind} of this name; uninstall one"
+        result.broken += [Broken(name, found.distribution, found.version, error) for found in group.values()]
+    return result
+
+
+@cache
+def _installed() -> tuple[list[Found], list[Broken]]:
+    found: list[Found] = []
+    broken: list[Broken] = []
+    for point in sorted(entry_points(group="trimtab"), key=lambda point: (point.name, point.value)):
+        source = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
+        try:
+            found += _found(point.load(), *source)
+        except (Exception, SystemExit) as error:
+            kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
+            broken.append(Broken(point.name, *source, " ".join(f"{kind}{error}".split())))
+    return found, broken
+
+
+def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
+    classes = [thing]
+    if not isinstance(thing, type):
+        hooks = [cls for cls in vars(thing).values() if isinstance(cls, type) and issubclass(cls, Hook)]
+        classes = [*_checked(thing, "stage").hook.stage(), *(cls for cls in hooks if hasattr(cls, "name"))]
+        if not classes:
+            raise PluginError(f"{thing.__name__} has neither a stage() marked @hookimpl nor a Hook class")
+    for cls in classes:
+        base = Stage if isinstance(cls, type) and issubclass(cls, Stage) else Hook
+        if not (isinstance(cls, type) and issubclass(cls, base) and isinstance(getattr(cls, "name", 0), str)):
+            raise PluginError(f"{cls!r} is not a Stage or Hook class with a name")
+        if not issubclass(cls.Options, StageOptions if base is Stage else BaseModel):
+            raise PluginError(f"{cls.__name__}.Options is not a subclass of {base.__name__}Options")
+        if base is Hook:
+            _checked(cls, *METHODS)
+        yield Found(cls.name, "stage" if base is Stage else "hook", distribution, version, cls)
+
+
+def _checked(thing: Any, *allowed: str) -> pluggy.PluginManager:
+    """Register a module or class alone; a hook that is misspelt, unmarked or out of place is an error."""
+    for name in dir(thing) if isinstance(thing, type) else list(vars(thing)):
+        value = getattr(thing, name)
+        marked = hasattr(value, "trimtab_impl")
+        if isroutine(value) and marked and name not in allowed:
+            what = f"{thing.__name__}.{name} is marked @hookimpl, but is no hook here"
+            raise PluginError(what, given=name, available=allowed, label="hooks")
+        if isroutine(value) and not marked and name in allowed:
+            raise PluginError(f"{thing.__name__}.{name} is not marked @hookimpl")
+    return _manager([(thing, thing.__name__)])
+
+
+def manager(hooks: Sequence[Any]) -> pluggy.PluginManager:
+    """Make one profile's plugin manager of its `hooks:` items, named ``name#0``, …; called as listed."""
+    plugins = [(hook.cls(hook.options), f"{hook.name}#{n}") for n, hook in enumerate(hooks)]
+    return _manager(reversed(plugins))  # pluggy calls first what was registered last
+
+
+def _manager(plugins: Iterable[tuple[Any, str]]) -> pluggy.PluginManager:
+    result = pluggy.PluginManager("trimtab")
+    result.add_hookspecs(hookspecs)
+    for plugin, name in plugins:
+        result.register(plugin, name)
+    result.check_pending()
+    return result

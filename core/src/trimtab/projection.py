@@ -1,0 +1,298 @@
+"""`project(conversation, ledger)`: what is shown, as one list of items. Pure: no clock, no disk, no plugin.
+
+The state is what the recorded edits say; the items are the path seen through it. New messages append items, a changed
+face renews one item, and only what changes the structure (drop, fold, insert, restore) lays the list anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from trimtab.conversation import OVERHEAD, Block, Conversation, Message, Wire, digest
+from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Repair, Replace, Restore, targets
+
+__all__ = ["Face", "Item", "Pinned", "Projection", "State"]
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What a block shows instead of what was said; ``text`` None: it is left out (thinking)."""
+
+    text: str | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Content that stays: a block, or ``text`` in it."""
+
+    block: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One message of the view. Equal ``key``s in a row mean equal bytes.
+
+    It covers ``path[start:end]``: dropped messages in front of it, then its own (of a fold: its whole run; of an
+    insert: nothing). ``wire`` None: the message as it was handed in.
+    """
+
+    key: str
+    role: str
+    tokens: int
+    start: int
+    end: int
+    wire: Wire | None = None
+    message: Message | None = None
+    fold: Fold | None = None
+    text: str = ""
+    covers: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The message's id; of a fold the id of its first message."""
+        return self.covers[0] if self.covers else ""
+
+
+@dataclass(slots=True)
+class State:
+    """What the edits that apply on this path say, newest winning."""
+
+    faces: dict[str, Face] = field(default_factory=dict)
+    dropped: dict[str, None] = field(default_factory=dict)
+    folds: dict[str, Fold] = field(default_factory=dict)
+    """By the id of the first message; what contains another covers it."""
+    inserts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    repairs: dict[str, Repair] = field(default_factory=dict)
+    pins: dict[tuple[str, str], Pinned] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """Independent of this one; values are immutable."""
+        return State(*(dict(getattr(self, name)) for name in self.__slots__))
+
+
+class Projection:
+    """The path, the state and the items; `copy` before changing what others hold."""
+
+    def __init__(self, conversation: Conversation, path: list[Message], rows: Sequence[tuple[int, Edit]]) -> None:
+        self.conversation = conversation
+        self.dialect = conversation.dialect
+        self.path = path
+        self.rows = list(rows)
+        self.items: list[Item] = []
+        self.version = 0
+        self.rounds: list[int] = []
+        """For each message of the path the index at which its round starts; -1 outside rounds."""
+        self.turns: list[int] = []
+        """For each message of the path the index of the user message that opened its turn; -1 before the first."""
+        for message in path:
+            self._place(message)
+        self._replay()
+
+    def copy(self) -> Projection:
+        """A second projection to try edits on."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.state = self.state.copy()
+        for name in ("rows", "items", "path", "rounds", "turns"):
+            setattr(other, name, list(getattr(self, name)))
+        return other
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """New messages at the end of the path, which no recorded edit speaks of."""
+        for message in messages:
+            self.path.append(message)
+            self._place(message)
+            self.items.append(self._item(message, message.depth))
+            self.raw += self.items[-1].tokens
+        self.version += 1
+
+    def apply(self, edit: Edit) -> None:
+        """Record one more edit, whose targets lie on the path; it has no number before it is in the ledger."""
+        self.rows.append((0, edit))
+        self.version += 1
+        if isinstance(edit, Restore):
+            self._replay()
+            return
+        self._absorb(edit)
+        if isinstance(edit, Replace):
+            self._renew(edit.block.partition(".")[0])
+        elif isinstance(edit, Drop) and "." in edit.what[0]:
+            for id in {id.partition(".")[0] for id in edit.what}:
+                self._renew(id)
+        elif not isinstance(edit, (Note, Pin)):
+            self._lay()
+
+    def _place(self, message: Message) -> None:
+        index = len(self.rounds)
+        before = self.path[index - 1].kind if index else ""
+        last = self.rounds[-1] if index else -1
+        round = -1
+        if message.kind == "assistant":
+            round = last if before == "assistant" else index
+        elif message.kind in ("results", "mixed"):
+            round = next((at for at in reversed(self.rounds) if at >= 0), -1)
+        self.rounds.append(round)
+        opens = message.kind in ("user", "mixed")
+        self.turns.append(index if opens else self.turns[-1] if index else -1)
+
+    # ------------------------------------------------------------------ state
+
+    def _replay(self) -> None:
+        self.state = State()
+        rows = [(seq, here) for seq, edit in self.rows if (here := self._here(edit)) is not None]
+        undone = {seq for _, edit in rows if isinstance(edit, Restore) for seq in edit.decisions}
+        for seq, edit in rows:
+            if seq not in undone or _lasting(edit):
+                self._absorb(edit)
+        self._lay()
+
+    def _here(self, edit: Edit) -> Edit | None:
+        """The edit if it applies on this path; of removed thinking what lies on it, for that may never come back."""
+        on, path = self.conversation.on, self.path
+        if isinstance(edit, Drop) and "." in edit.what[0]:
+            ids = tuple(id for id in edit.what if on(path, (id,)))
+            return Drop(ids, edit.reason) if ids else None
+        return edit if on(path, targets(edit)) else None
+
+    def _absorb(self, edit: Edit) -> None:
+        state = self.state
+        match edit:
+            case Replace():
+                state.faces[edit.block] = Face(edit.text, self.count(edit.block, edit.text))
+            case Drop():
+                for id in edit.what:
+                    if "." in id:
+                        state.faces[id] = Face(None, 0)
+                    else:
+                        state.dropped[id] = None
+            case Fold():
+                state.folds[edit.run[0]] = edit
+            case Insert():
+                key = "system" if edit.anchor == "system" else f"{edit.anchor}:{edit.at}"
+                state.inserts[key] = (*state.inserts.get(key, ()), (edit.text, edit.reason))
+            case Repair():
+                state.repairs[edit.message] = edit
+            case Pin():
+                state.pins[edit.block, edit.text] = Pinned(edit.block, edit.text, edit.reason)
+            case Note():
+                state.notes[edit.key] = edit.data
+
+    def count(self, id: str, text: str) -> int:
+        """Uncalibrated tokens of ``text`` in the place of a block."""
+        return self.dialect.size(replace(self.block(id), text=text, type="text", media=False), self.conversation.count)
+
+    def block(self, id: str) -> Block:
+        """The block with this id; `KeyError` where there is none."""
+        message, _, n = id.partition(".")
+        try:
+            return self.conversation.nodes[message].blocks[int(n)]
+        except (ValueError, IndexError):
+            raise KeyError(id) from None
+
+    # ------------------------------------------------------------------ items
+
+    def _lay(self) -> None:
+        self.items = list(self._items())
+        self.raw = sum(item.tokens for item in self.items)
+
+    def _items(self) -> Iterator[Item]:
+        state, path = self.state, self.path
+        outer = self._outermost()
+        index = start = 0
+        while index < len(path):
+            message = path[index]
+            if index in outer:
+                fold, end = outer[index]
+                yield self._fold(fold, start, end)
+                yield from self._inserted(f"after_boundary:{path[end - 1].id}", end)
+                start = index = end
+                continue
+            index += 1
+            if message.id in state.dropped or self._empty(message):
+                continue
+            yield self._item(message, start)
+            yield from self._inserted(f"tail:{message.id}", index)
+            start = index
+
+    def _outermost(self) -> dict[int, tuple[Fold, int]]:
+        spans: dict[int, tuple[Fold, int]] = {}
+        for fold in self.state.folds.values():
+            first = self.conversation.nodes[fold.run[0]].depth
+            spans[first] = (fold, first + len(fold.run))
+        reach = 0
+        for first in sorted(spans):
+            end = spans[first][1]
+            if end <= reach:
+                del spans[first]
+            reach = max(reach, end)
+        return {first: span for first, span in spans.items() if self.path[first].id not in self.state.dropped}
+
+    def _empty(self, message: Message) -> bool:
+        repair = self.state.repairs.get(message.id)
+        return repair is not None and not repair.blocks
+
+    def _inserted(self, key: str, end: int) -> Iterator[Item]:
+        for text, _ in self.state.inserts.get(key, ()):
+            wire = self.dialect.user([text])
+            yield Item(digest(wire), "user", OVERHEAD + self.conversation.count(text), end, end, wire, text=text)
+
+    def _fold(self, fold: Fold, start: int, end: int) -> Item:
+        wire = self.dialect.user([fold.text, *fold.carried])
+        return Item(
+            digest(wire),
+            "user",
+            self.fold_tokens(fold),
+            start,
+            end,
+            wire,
+            fold=fold,
+            text=fold.text,
+            covers=fold.run,
+        )
+
+    def fold_tokens(self, fold: Fold) -> int:
+        """Uncalibrated tokens of the message that stands for a run."""
+        return self._size(self.dialect.user([fold.text, *fold.carried]))
+
+    def _size(self, wire: Wire) -> int:
+        _, blocks = self.dialect.parse(wire, "")
+        return OVERHEAD + sum(self.dialect.size(block, self.conversation.count) for block in blocks)
+
+    def _item(self, message: Message, start: int) -> Item:
+        faces = {
+            n: self.state.faces[block.id] for n, block in enumerate(message.blocks) if block.id in self.state.faces
+        }
+        repair = self.state.repairs.get(message.id)
+        end, covers = message.depth + 1, (message.id,)
+        if not faces and repair is None:
+            return Item(message.id, message.role, message.tokens, start, end, None, message, covers=covers)
+        if repair is None:
+            wire = self.dialect.render(message, {n: face.text for n, face in faces.items()})
+            tokens = message.tokens + sum(face.tokens - message.sizes[n] for n, face in faces.items())
+        else:
+            wire = self.dialect.rebuild(message, repair.blocks, {n: face.text for n, face in faces.items()})
+            tokens = self._size(wire)
+        return Item(digest(wire), message.role, tokens, start, end, wire, message, covers=covers)
+
+    def _renew(self, id: str) -> None:
+        """Render one message again, where it stands."""
+        depth = self.conversation.nodes[id].depth
+        low, high = 0, len(self.items)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if self.items[middle].end <= depth else (low, middle)
+        old = self.items[low]
+        if old.message is not None and old.message.id == id:
+            self.items[low] = self._item(old.message, old.start)
+            self.raw += self.items[low].tokens - old.tokens
+
+
+def _lasting(edit: Edit) -> bool:
+    """What `Restore` does not undo: pins, notes, repairs, and removed thinking, which may never come back."""
+    return isinstance(edit, (Note, Pin, Repair, Restore)) or (isinstance(edit, Drop) and "." in edit.what[0])

@@ -1,0 +1,75 @@
+"""What the server can do and what it charges: the profile's `provider:` section over the table of known models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trimtab.parts import part
+
+__all__ = ["Price", "Provider", "family_factor", "resolve"]
+
+WINDOW = 200_000
+"""Tokens assumed where neither the profile nor the table knows the model: the smallest window of today's models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars per million input tokens. ``cliffs``: (prompt tokens, factor on the whole request) pairs."""
+
+    input: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    cliffs: tuple[tuple[int, float], ...] = ()
+
+    def cost(self, *, read: float, write: float, fresh: float) -> float:
+        """Dollars for the input side of one request, given its tokens by kind."""
+        total = read + write + fresh
+        factor = max((factor for limit, factor in self.cliffs if total > limit), default=1.0)
+        return factor * (read * self.cache_read + write * self.cache_write + fresh * self.input) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """The facts one profile works with; tokens and seconds."""
+
+    model: str
+    known: bool
+    """Whether the table of models knows this one; if not, the defaults here and the profile decide."""
+    window: int
+    ttl: float
+    minimum: int
+    price: Price
+    prefix_bound: bool
+    """Thinking is bound to everything before it (R23)."""
+    factor: float
+    """Tokens of this model for one token of the counter, before calibration."""
+
+
+def family_factor(model: str) -> float | None:
+    """Tokens of a model's family for one counted token; None for an unknown one."""
+    found = part("models", "table")(model) if model else None
+    return getattr(found, "factor", None)
+
+
+def resolve(settings: Any) -> Provider:
+    """The provider of a profile; every value that the profile states wins over the table."""
+    model = part("models", "table")(settings.model)
+    ttl = settings.cache.ttl if settings.cache.ttl is not None else getattr(model, "ttl", 300.0)
+    long = ttl > 300.0
+    price = settings.price or getattr(model, "price", None)
+    write = "cache_write_1h" if long else "cache_write"
+    return Provider(
+        model=settings.model,
+        known=model is not None,
+        window=settings.window or getattr(model, "window", WINDOW),
+        ttl=ttl,
+        minimum=settings.cache.minimum if settings.cache.minimum is not None else getattr(model, "minimum", 1024),
+        price=Price(price.input, price.cache_read, getattr(price, write), getattr(model, "cliffs", ()))
+        if price
+        else Price(),
+        prefix_bound=settings.prefix_bound
+        if settings.prefix_bound is not None
+        else getattr(model, "prefix_bound", False),
+        factor=settings.factor or getattr(model, "factor", 1.2),
+    )

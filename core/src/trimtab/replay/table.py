@@ -1,0 +1,107 @@
+"""Tallies as tables for a terminal: one for each session and a total, profiles side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from trimtab.replay.report import TOTAL, Tally, row
+
+__all__ = ["tables"]
+
+Row = Mapping[str, Any]
+Cell = Callable[[Row], str]
+
+
+def _money(key: str) -> Cell:
+    """Dollars, and what share of the recorded cost they are."""
+
+    def cell(row: Row) -> str:
+        cost, before = row[key], row["input_cost_before"]
+        share = f" ({100 * cost / before:.1f} %)" if before and key != "input_cost_before" else ""
+        return f"${cost:.4f}{share}"
+
+    return cell
+
+
+def _share(*keys: str) -> Cell:
+    return lambda row: " / ".join(f"{100 * row[key]:.1f} %" for key in keys)
+
+
+def _number(*keys: str) -> Cell:
+    return lambda row: " / ".join(f"{row[key]:,.0f}" for key in keys)
+
+
+def _time(*keys: str) -> Cell:
+    return lambda row: " / ".join(f"{row[key]:.2f}" for key in keys)
+
+
+LINES: tuple[tuple[str, Cell | None, Cell | None], ...] = (
+    ("requests", _number("requests"), None),
+    ("input cost", _money("input_cost_before"), _money("input_cost_after")),
+    ("  + refetch", None, _money("refetch_cost_after")),
+    ("  + strict refetch", None, _money("strict_refetch_cost_after")),
+    ("hit rate", _share("hit_rate_before"), _share("hit_rate_after")),
+    ("tokens, peak", _number("peak_tokens_before"), _number("peak_tokens_after")),
+    ("tokens, mean", _number("mean_before"), _number("mean_after")),
+    ("over the window", _number("over_window_before"), _number("over_window_after")),
+    ("visible / worst decile", None, _share("visible", "visible_worst_decile")),
+    ("strictly visible", None, _share("strictly_visible")),
+    ("recoverable", None, _share("recoverable")),
+    (
+        "rewrites warm / cold / unexplained",
+        None,
+        _number("rewrites_warm", "rewrites_cold", "rewrites_unexplained"),
+    ),
+    ("exceptions / invalid / pins lost", None, _number("exceptions", "invalid_requests", "pins_lost")),
+    ("milliseconds p50 / p99", None, _time("ms_p50", "ms_p99")),
+)
+"""Label, what stands under "as recorded", what stands under each profile."""
+
+
+def tables(tallies: Sequence[Tally]) -> Iterator[Table]:
+    """One table per session, and one over all where there are several."""
+    sessions = list(dict.fromkeys(tally.session for tally in tallies))
+    for session in sessions:
+        yield _table(session, [[tally] for tally in tallies if tally.session == session])
+    if len(sessions) > 1:
+        profiles = dict.fromkeys(tally.profile for tally in tallies)
+        groups = [[tally for tally in tallies if tally.profile == profile] for profile in profiles]
+        yield _table(f"{TOTAL}: {len(sessions)} sessions", groups)
+
+
+def _table(title: str, groups: Sequence[Sequence[Tally]]) -> Table:
+    """Make one table; each group is the tallies of one profile."""
+    facts = list(dict.fromkeys(tally.facts for group in groups for tally in group))
+    table = Table(title=title, title_justify="left", caption="\n".join(facts), caption_justify="left")
+    table.add_column("")
+    table.add_column("as recorded", justify="right")
+    rows = [_row(group) for group in groups]
+    for made in rows:
+        table.add_column(made["profile"], justify="right")
+    for label, before, after in LINES:
+        cells = [after(made) if after else "" for made in rows]
+        table.add_row(label, before(rows[0]) if before else "", *cells)
+    for stage in dict.fromkeys(stage for made in rows for stage in made["stages"]):
+        table.add_section()
+        table.add_row(stage, "", *(_stage(made["stages"].get(stage)) for made in rows))
+    return table
+
+
+def _row(group: Sequence[Tally]) -> Row:
+    made = row(group, group[0].session, group[0].profile)
+    for side in ("before", "after"):
+        bills = [getattr(tally, side) for tally in group]
+        made[f"mean_{side}"] = sum(bill.total for bill in bills) / max(made["requests"], 1)
+    return made
+
+
+def _stage(figures: Mapping[str, Any] | None) -> str:
+    if figures is None:
+        return ""
+    return (
+        f"fired {figures['fired']:,}, refused {figures['refused']:,}\n"
+        f"{figures['tokens_freed']:,.0f} tokens freed, {figures['tokens_rewritten']:,.0f} rewritten"
+    )

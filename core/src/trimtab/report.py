@@ -1,0 +1,68 @@
+"""What a pass did, for callers, hooks and `explain`: figures in calibrated tokens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trimtab.projection import Pinned
+
+__all__ = ["Outcome", "Report"]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One decision: the edits of one stage in one pass."""
+
+    stage: str
+    free: bool
+    """Whether it changes nothing that was sent before."""
+    edits: int
+    freed: float
+    rewritten: float
+    """Tokens that the provider reads anew because of it; 0 where the cache held nothing there."""
+    boundary: bool
+    reason: str
+    seq: int = 0
+
+
+@dataclass(slots=True)
+class Report:
+    """One pass. ``keys`` and ``ends`` describe the request: element 0 is system and tools, then one per message."""
+
+    trigger: str = "auto"
+    decisions: list[Outcome] = field(default_factory=list)
+    refused: dict[str, Counter[str]] = field(default_factory=dict)
+    """Stage to reason to how often."""
+    failures: list[str] = field(default_factory=list)
+    """Plugins that raised, with what they raised; their edits were dropped."""
+    warnings: list[str] = field(default_factory=list)
+    repairs: int = 0
+    tokens_before: float = 0.0
+    tokens_after: float = 0.0
+    held: int = 0
+    """Leading elements of `keys` that the provider still held when the request started."""
+    keys: Sequence[str] = ()
+    ends: Sequence[float] = ()
+    meter: dict[str, float] = field(default_factory=dict)
+    """`factor` and `hidden`: a request weighs hidden + factor * uncalibrated tokens."""
+    pins: Sequence[Pinned] = ()
+
+    def refuse(self, stage: str, reason: str) -> None:
+        """Count one refusal."""
+        self.refused.setdefault(stage, Counter())[reason] += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able, without the request's keys."""
+        return {
+            "trigger": self.trigger,
+            "decisions": [{name: getattr(outcome, name) for name in Outcome.__slots__} for outcome in self.decisions],
+            "refused": {stage: dict(reasons) for stage, reasons in self.refused.items()},
+            "failures": self.failures,
+            "warnings": self.warnings,
+            "repairs": self.repairs,
+            "tokens_before": round(self.tokens_before),
+            "tokens_after": round(self.tokens_after),
+        }

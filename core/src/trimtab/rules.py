@@ -1,0 +1,324 @@
+"""Whether an edit is safe: local checks of its targets and their neighbours (R7, R23, R24, R27).
+
+`check` reduces what a stage yielded to ids and frozen data, or raises `Refused` with the rule in words. Nothing here
+knows when an edit is wanted; that is `trimtab.when`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from trimtab.conversation import Block, Message
+from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Replace, Restore, block_id, message_ids
+from trimtab.projection import Item, Pinned
+from trimtab.view import View
+
+__all__ = ["Refused", "check", "closed", "pin", "position", "thinking"]
+
+NAMING = 100
+"""Characters that may stand for an empty result: the one replacement that may grow."""
+
+_SHOWABLE = ("document", "image", "text", "tool_result")
+
+
+class Refused(Exception):  # noqa: N818 - an outcome that is counted, not an error
+    """An edit breaks a rule; the text is a short, countable reason."""
+
+
+def check(view: View, edit: Any) -> Edit:
+    """The edit as it can be recorded; raises `Refused`."""
+    match edit:
+        case Replace():
+            return _replace(view, edit)
+        case Drop():
+            ids = message_ids(edit.what)
+            return _thinking(view, ids, edit.reason) if any("." in id for id in ids) else _drop(view, ids, edit.reason)
+        case Fold():
+            return _fold(view, edit)
+        case Insert():
+            return _insert(view, edit)
+        case Restore():
+            return _restore(view, edit)
+        case Note():
+            upto = message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
+            if not view.on(upto):
+                raise Refused("the note's message is not on this path")
+            return Note(str(edit.key), edit.data, upto)
+    raise Refused(f"a stage may not yield {type(edit).__name__}")
+
+
+def _block(view: View, target: Any) -> Block:
+    id = block_id(target)
+    try:
+        block = view.projection.block(id)
+    except KeyError:
+        raise Refused("no such block") from None
+    if not view.on(id):
+        raise Refused("not on this path")
+    return block
+
+
+def _shown(view: View, block: Block) -> Message:
+    """The message of a block, if the view shows it as a message."""
+    depth = view.projection.conversation.nodes[block.id.partition(".")[0]].depth
+    for item in reversed(view.projection.items):
+        if item.message is not None and item.message.depth == depth:
+            return item.message
+        if item.end <= depth:
+            break
+    raise Refused("not in the view")
+
+
+def _text(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise Refused("empty text")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise Refused("lone surrogate")
+    return text
+
+
+def _replace(view: View, edit: Replace) -> Replace:
+    block, text = _block(view, edit.block), _text(edit.text)
+    message = _shown(view, block)
+    if block.type not in _SHOWABLE or message.role == "system":
+        raise Refused(f"{block.type} of {message.role} cannot be replaced")
+    if message.role == "assistant" and message.depth >= _latest(view):
+        raise Refused("latest assistant message")
+    state = view.projection.state
+    repair = state.repairs.get(message.id)
+    if repair is not None and block.wire not in repair.blocks:
+        raise Refused("repaired")
+    for pinned in _pinned(view, [block.id]):
+        if (pinned.text or block.text) not in text or block.type in ("image", "document"):
+            raise Refused("pinned")
+    face = state.faces.get(block.id)
+    shown = block.text if face is None else face.text or ""
+    size = message.sizes[int(block.id.partition(".")[2])] if face is None else face.tokens
+    names_empty = block.type == "tool_result" and not block.media and not shown.strip() and len(text) <= NAMING
+    if not names_empty and view.projection.count(block.id, text) >= size:
+        raise Refused("does not shrink")
+    return Replace(block.id, text, str(edit.reason))
+
+
+def _latest(view: View) -> int:
+    """Where the latest round starts: from here on nothing is dropped or folded."""
+    return next((at for at in reversed(view.projection.rounds) if at >= 0), 0)
+
+
+def _pinned(view: View, blocks: Iterable[str]) -> list[Pinned]:
+    wanted = set(blocks)
+    return [pinned for pinned in view.projection.state.pins.values() if pinned.block in wanted]
+
+
+def _depths(view: View, ids: Sequence[str]) -> list[int]:
+    if not ids:
+        raise Refused("no targets")
+    nodes = view.projection.conversation.nodes
+    if any(id not in nodes for id in ids) or not view.projection.conversation.on(view.projection.path, ids):
+        raise Refused("not on this path")
+    return sorted({nodes[id].depth for id in ids})
+
+
+def _whole(view: View, chosen: set[int], *, turns: bool) -> None:
+    """Rounds whole; with ``turns`` also user messages with their turn (R24)."""
+    projection = view.projection
+    path, latest = projection.path, _latest(view)
+    if max(chosen) >= latest:
+        raise Refused("latest round")
+    for index in chosen:
+        if path[index].role == "system":
+            raise Refused("system message")
+        starts = [(projection.rounds, projection.rounds[index])]
+        if turns and path[index].kind in ("user", "mixed"):
+            starts.append((projection.turns, index))
+        for groups, start in starts:
+            at = start
+            while start >= 0 and at < len(path) and (groups[at] == start or groups[at] < 0):
+                if groups[at] == start and at not in chosen:
+                    raise Refused("not whole")
+                at += 1
+    calls = {block.call for index in chosen for block in path[index].blocks if block.call}
+    for index in (
+        *range(max(0, min(chosen) - 2), min(chosen)),
+        *range(max(chosen) + 1, min(max(chosen) + 3, len(path))),
+    ):
+        if index not in chosen and any(block.call in calls for block in path[index].blocks if block.call):
+            raise Refused("splits a call and its result")
+
+
+def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
+    """No two assistant messages side by side, no assistant first, no fold cut."""
+    items = view.projection.items
+    before: str | None = None
+    gap = False
+    for item in items:
+        own = _own(item)
+        taken = own & chosen
+        if taken and taken != own and item.fold:
+            raise Refused("crosses a fold")
+        if taken or (item.message is None and item.fold is None and item.end - 1 in chosen):
+            gap = True
+            continue
+        if gap and not folded and item.role == "assistant" and before in (None, "assistant"):
+            raise Refused("would leave assistant messages without a user message between")
+        gap, before = False, item.role
+
+
+def _own(item: Item) -> set[int]:
+    """The path positions that an item shows."""
+    length = len(item.covers)
+    return set(range(item.end - length, item.end))
+
+
+def _drop(view: View, ids: Sequence[str], reason: str) -> Drop:
+    chosen = set(_depths(view, ids))
+    _whole(view, chosen, turns=True)
+    _neighbours(view, chosen, folded=False)
+    path = view.projection.path
+    if _pinned(view, (block.id for index in chosen for block in path[index].blocks)):
+        raise Refused("pinned")
+    if not any(item.end - 1 in chosen and item.covers for item in view.projection.items):
+        raise Refused("not in the view")
+    return Drop(tuple(path[index].id for index in sorted(chosen)), str(reason))
+
+
+def _fold(view: View, edit: Fold) -> Fold:
+    text, depths = _text(edit.text), _depths(view, message_ids(edit.run))
+    projection = view.projection
+    path = projection.path
+    shown = {index for item in projection.items if item.covers for index in _own(item)}
+    run = range(depths[0], depths[-1] + 1)
+    if depths[0] not in shown or any(index in shown and index not in depths for index in run):
+        raise Refused("not one run of the view")
+    chosen = set(run)
+    _whole(view, chosen, turns=False)
+    _neighbours(view, chosen, folded=True)
+    fold = Fold(tuple(path[index].id for index in run), text, str(edit.reason), _carried(view, run))
+    freed = sum(item.tokens for item in projection.items if item.end - 1 in chosen)
+    if projection.fold_tokens(fold) >= freed:
+        raise Refused("does not shrink")
+    return fold
+
+
+def _carried(view: View, run: range) -> tuple[Any, ...]:
+    """The pinned content of a run in its order, each piece once."""
+    projection = view.projection
+    wires: list[Any] = []
+    for index in run:
+        for block in projection.path[index].blocks:
+            texts = [pinned.text for pinned in _pinned(view, [block.id])]
+            for text in [""] if "" in texts else texts:
+                wires += projection.dialect.carry(block, text)
+    return tuple(wires)
+
+
+def _insert(view: View, edit: Insert) -> Insert:
+    text, path = _text(edit.text), view.projection.path
+    if edit.anchor == "system":
+        if view.answers:
+            raise Refused("system text is fixed after the first request")
+        return Insert("system", text, str(edit.reason), path[0].id)
+    if edit.anchor == "tail":
+        if path[-1].role == "assistant":
+            raise Refused("the conversation ends with an answer")
+        return Insert("tail", text, str(edit.reason), path[-1].id)
+    first = view.projection.items[0]
+    if edit.anchor != "after_boundary" or first.fold is None:
+        raise Refused("no boundary")
+    return Insert("after_boundary", text, str(edit.reason), first.fold.run[-1])
+
+
+def _restore(view: View, edit: Restore) -> Restore:
+    known = {seq for seq, _ in view.projection.rows if seq}
+    if not edit.decisions or not set(edit.decisions) <= known:
+        raise Refused("no such decision")
+    return Restore(tuple(edit.decisions), str(edit.reason), view.projection.path[-1].id)
+
+
+def pin(view: View, edit: Pin) -> Pin:
+    """A hook's pin with the id of its block; words alone are looked up, oldest block first. Raises `Refused`."""
+    known = isinstance(edit.block, str) and not view.projection.conversation.nodes.get(edit.block.partition(".")[0])
+    text = edit.text
+    if known:
+        text = edit.block
+        messages = (item.message for item in view.projection.items if item.message is not None)
+        found = (b for m in messages for b in m.blocks if b.type in ("text", "tool_result") and text in b.text)
+        block = next(found, None) if text.strip() else None
+        if block is None:
+            raise Refused("these words are nowhere")
+    else:
+        block = _block(view, edit.block)
+    repair = view.projection.state.repairs.get(_shown(view, block).id)
+    if block.type not in _SHOWABLE or (repair is not None and block.wire not in repair.blocks):
+        raise Refused(f"{block.type} cannot be pinned")
+    if text and text not in block.text:
+        raise Refused("the block does not hold these words")
+    face = view.projection.state.faces.get(block.id)
+    if face is not None and (block.type in ("image", "document") or (text or block.text) not in (face.text or "")):
+        raise Refused("already replaced")
+    return Pin(block.id, str(edit.reason), text)
+
+
+# ------------------------------------------------------------------ thinking
+
+
+def thinking(view: View, depth: int) -> list[tuple[int, str]]:
+    """Shown thinking behind ``path[depth]``: (position, block id)."""
+    faces = view.projection.state.faces
+    return [
+        (item.message.depth, block.id)
+        for item in view.projection.items
+        if item.message is not None and item.message.depth > depth
+        for block in item.message.blocks
+        if block.type == "thinking" and block.id not in faces
+    ]
+
+
+def _thinking(view: View, ids: Sequence[str], reason: str) -> Drop:
+    """Whole messages' thinking, outside the open turn, leaving one unbroken run."""
+    shown = thinking(view, -1)
+    chosen = set(ids)
+    if not chosen <= {id for _, id in shown}:
+        raise Refused("not thinking that the view shows")
+    start = closed(view)
+    if any(depth >= start for depth, id in shown if id in chosen):
+        raise Refused("thinking of the open turn or the latest answer")
+    depths = {depth for depth, id in shown if id in chosen}
+    if any(id not in chosen for depth, id in shown if depth in depths):
+        raise Refused("part of a message's thinking")
+    kept = [id not in chosen for _, id in shown]
+    if True in kept and False in kept[kept.index(True) : len(kept) - kept[::-1].index(True)]:
+        raise Refused("would break the run of thinking")
+    path = view.projection.path
+    if any(all(block.type == "thinking" for block in path[depth].blocks) for depth in depths):
+        raise Refused("would leave an empty message")
+    return Drop(tuple(id for _, id in shown if id in chosen), str(reason))
+
+
+def closed(view: View) -> int:
+    """The position from which thinking is untouchable: the open turn, or the latest answer if that is earlier."""
+    turns = view.projection.turns
+    return min(turns[-1] if turns else 0, _latest(view))
+
+
+def position(view: View, edit: Edit) -> int | None:
+    """The first path position whose bytes an edit changes; None: nothing that was ever sent."""
+    projection = view.projection
+    nodes = projection.conversation.nodes
+    match edit:
+        case Replace(block=id):
+            depth = nodes[id.partition(".")[0]].depth
+            return 0 if view.sent(depth) and projection.dialect.breaks_all(projection.block(id)) else depth
+        case Drop(what=ids) | Fold(run=ids):
+            blocks = [block for id in ids if "." not in id for block in nodes[id].blocks]
+            if any(projection.dialect.breaks_all(block) for block in blocks):
+                return 0
+            return min(nodes[id.partition(".")[0]].depth for id in ids)
+        case Insert(anchor="after_boundary", at=id):
+            return nodes[id].depth + 1
+        case Restore(decisions=seqs):
+            undone = [e for seq, e in projection.rows if seq in seqs and not isinstance(e, (Note, Pin))]
+            places = [place for e in undone if not isinstance(e, Restore) and (place := position(view, e)) is not None]
+            return min(places, default=None)
+    return None

@@ -1,0 +1,361 @@
+"""A session: one agent's conversation, its ledger, and `prepare` / `observe` around every request."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from trimtab.ask import Ask, Asker, adrive, drive
+from trimtab.cache import Cache
+from trimtab.commit import commit, decision, stored_text
+from trimtab.conversation import Conversation, Location, digest
+from trimtab.edits import Restore
+from trimtab.errors import ContextOverflow, Unknown, Veto
+from trimtab.hookspecs import Source, Trigger
+from trimtab.ledger import Ledger
+from trimtab.names import Names
+from trimtab.parts import part
+from trimtab.pipeline import Draft, Pass, Plan
+from trimtab.plugins import manager
+from trimtab.profile import Profile, load
+from trimtab.projection import Projection
+from trimtab.provider import Provider, family_factor, resolve
+from trimtab.report import Report
+from trimtab.stores import BlobStore, LedgerStore
+from trimtab.tokens import Meter
+from trimtab.view import Context, View
+from trimtab.window import Window
+
+__all__ = ["Request", "Session"]
+
+_locks: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+
+class _Lock:
+    """One pass at a time per session id in this process (R28); a class so that it can be weakly held."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+@dataclass(slots=True)
+class Request:
+    """What to send. Untouched messages are the very objects that were handed in."""
+
+    messages: list[Any]
+    system: Any
+    tools: Any
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Further parameters and headers of the request."""
+    report: Report = field(default_factory=Report)
+
+
+class Session:
+    """Opened by `Session.open`; safe to use from several threads, and with other processes on the same store."""
+
+    def __init__(
+        self, id: str, profile: Profile, ledger: Ledger, *, ask: Asker | None, clock: Callable[[], float]
+    ) -> None:
+        self.id = id
+        self.profile = profile
+        self.ledger = ledger
+        self.clock = clock
+        self.provider: Provider = resolve(profile.provider)
+        self.dialect = part("dialect", profile.provider.kind)()
+        self.window = Window.of(self.provider.window, profile.thresholds)
+        self.meter = Meter(self.provider.factor)
+        self.cache = Cache(self.provider.ttl, self.provider.minimum)
+        self.counter = part("counter", profile.counter)()
+        self.conversation = Conversation(self.dialect, self.counter)
+        self.conversation.recall, self.conversation.aliases = ledger.original, ledger.aliases
+        self.projection: Projection | None = None
+        self.context = Context(
+            self.window,
+            self.meter,
+            Names(),
+            profile.tools,
+            stored=lambda block: ledger.blobs.path(ledger.blobs.key(stored_text(block), ".txt")),
+            owns=ledger.blobs.owns,
+            unsent=profile.history == "unsent",
+        )
+        self._ask = ask
+        self._manager = manager(profile.hooks)
+        stages = [item.cls(item.options) for item in profile.stages]
+        self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
+        self._heads: list[tuple[Any, Any, int]] = []
+        self._started = False
+        self._last: Request | None = None
+        self._lock = _locks.setdefault(id, _Lock())
+
+    @classmethod
+    def open(
+        cls,
+        id: str,
+        profile: str | Path | Profile | None = None,
+        *,
+        ask: Asker | None = None,
+        clock: Callable[[], float] = time.time,
+        plugins: Sequence[Any] = (),
+        ledger: LedgerStore | None = None,
+        blobs: BlobStore | None = None,
+    ) -> Session:
+        """A session by id; resumes where the ledger knows it.
+
+        ``profile`` is a name, a path or a loaded profile; ``ask`` answers the questions of stages; ``clock`` gives epoch
+        seconds; ``plugins`` are stage and hook classes or modules that the profile may name beside the installed ones;
+        ``ledger`` and ``blobs`` replace the profile's stores. Raises `ProfileError`, `PluginError`, `StorageError`.
+        """
+        loaded = profile if isinstance(profile, Profile) else load(profile, plugins=plugins)
+        store = ledger or _store("ledger", loaded.storage.ledger)
+        return cls(
+            id,
+            loaded,
+            Ledger(store, blobs or _store("blobs", loaded.storage.blobs), id),
+            ask=ask,
+            clock=clock,
+        )
+
+    # ------------------------------------------------------------------ requests
+
+    def prepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
+        """The request to send for these messages (the whole history, in the provider's format).
+
+        Raises `ContextOverflow` where it cannot be brought below the window; any other trouble is reported and the
+        last view plus the new messages is returned (``strict: true`` raises instead).
+        """
+        with self._lock.lock:
+            return drive(self._prepare(messages, system, tools, "auto"), self._ask)
+
+    async def aprepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
+        """`prepare` for event loops: ``ask`` may return an awaitable."""
+        import asyncio
+
+        await asyncio.to_thread(self._lock.lock.acquire)
+        try:
+            return await adrive(self._prepare(messages, system, tools, "auto"), self._ask)
+        finally:
+            self._lock.lock.release()
+
+    def compact(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
+        """`prepare` with every `when` open and all breakers shut again."""
+        with self._lock.lock:
+            return drive(self._prepare(messages, system, tools, "manual"), self._ask)
+
+    def observe(self, response: Any) -> None:
+        """The provider's answer to the last prepared request, or its usage: corrects meter and cache model."""
+        with self._lock.lock:
+            usage = self.dialect.usage(response)
+            if usage is None or self.projection is None or self._last is None:
+                return
+            view = View(self.projection, self.context)
+            self.meter.family = family_factor(usage.model) or self.meter.family
+            self.meter.observe(self.projection.path[-1].id, view.raw, usage.total, view.on)
+            self.cache.correct(usage.read + usage.written, usage.total)
+
+    def restore(self, seq: int) -> None:
+        """Undo a decision from the next request on; removed thinking stays removed. Raises `Unknown`."""
+        with self._lock.lock:
+            if not 0 < seq <= len(self.ledger.decisions):
+                known = (str(decision.seq) for decision in self.ledger.decisions)
+                raise Unknown(f"no decision {seq} in session {self.id!r}", available=known, label="decisions")
+            at = self.projection.path[-1].id if self.projection and self.projection.path else ""
+            touched = self.ledger.decisions[seq - 1].touches()
+            edit = Restore((seq,), "asked for", at or next(iter(touched), ""))
+            self.ledger.append([decision(Draft("restore", [edit], free=False), "manual", self.clock())])
+            self.projection = None
+
+    def explain(self) -> list[dict[str, Any]]:
+        """Each recorded edit: decision, stage, kind, why, what it frees, and the way back."""
+        return self.ledger.explain()
+
+    @property
+    def view(self) -> View:
+        """The view of the last request; raises `Unknown` before the first."""
+        if self.projection is None:
+            raise Unknown(f"session {self.id!r} has prepared no request yet")
+        return View(self.projection, self.context)
+
+    # ------------------------------------------------------------------ one request
+
+    def _prepare(
+        self, messages: Sequence[Any], system: Any, tools: Any, trigger: Trigger
+    ) -> Generator[Ask, Any, Request]:
+        raw = Request(list(messages), system, tools)
+        if os.environ.get("TRIMTAB_OFF") or not messages:
+            return raw
+        self.context.now = self.clock()
+        report = Report(trigger)
+        try:
+            location = self.conversation.locate(messages)
+            base = self._project(location)
+            head = self._head(system, tools)
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            raw.report.failures.append(f"the messages could not be read, sent as they are: {error!r}")
+            return raw
+        keys, _ = self._keys(base, head)
+        self._adopt(base, keys)
+        held = self.cache.held(keys, self.context.now)
+        try:
+            work = yield from self._pass(base, location, report, trigger, held)
+        except ContextOverflow:
+            raise
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            report.failures.append(f"nothing was decided in this pass: {type(error).__name__}: {error}")
+            work = base
+        self.projection = work
+        request = self._request(work, location, system, tools, report, head)
+        self._last = request
+        self._check(report)
+        return request
+
+    def _pass(
+        self, base: Projection, location: Location, report: Report, trigger: Trigger, held: int
+    ) -> Generator[Ask, Any, Projection]:
+        source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
+        idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
+        banned: frozenset[str] | None = frozenset()
+        for last in (False, True):
+            self.context.held = base.items[held - 2].end if held > 1 else 0
+            report.decisions, report.refused = [], {}
+            report.held = held
+            report.tokens_before = View(base, self.context).tokens
+            run = Pass(
+                self.plan,
+                base,
+                self.context,
+                report,
+                idle=idle,
+                trigger=trigger,
+                banned=banned,
+            )
+            run.repair(self.dialect.repair(base.path, self._first_unrepaired(base, location)))
+            try:
+                yield from run.run(source)
+            except Veto as veto:
+                report.warnings.append(f"a hook vetoed: {veto.reason}")
+                banned = None if last or not veto.stages else frozenset(veto.stages)
+                if not last:
+                    continue
+                run.drafts = []
+            break
+        self._started = True
+        return commit(run, self.ledger, self.conversation, self.context.now, report) if run.drafts else base
+
+    def _first_unrepaired(self, base: Projection, location: Location) -> int:
+        known = self.projection.path if self.projection is not None else []
+        shared = location.shared if known else 0
+        return min(
+            shared,
+            next((m.depth for m in base.path[shared - 1 :: -1] if m.role == "assistant"), 0) if shared else 0,
+        )
+
+    def _project(self, location: Location) -> Projection:
+        """The projection of the path: extended where only new messages came, else replayed from the ledger."""
+        known, path = self.projection, location.path
+        if known is not None and location.shared == len(known.path) and known.conversation is self.conversation:
+            news = path[location.shared :]
+            if not any(message.id in self.ledger.touched for message in news):
+                if news:
+                    known = known.copy()
+                    known.extend(news)
+                return known
+        return Projection(self.conversation, path, self.ledger.rows())
+
+    def _head(self, system: Any, tools: Any) -> int:
+        """The number of this system text and tool list among those seen; counts it once."""
+        for index, (known_system, known_tools, size) in enumerate(self._heads):
+            if known_system == system and known_tools == tools:
+                self.context.head = size
+                return index
+        size = self.dialect.head(system, tools, self.counter)
+        self._heads.append((json.loads(json.dumps(system)), json.loads(json.dumps(tools)), size))
+        self.context.head = size
+        return len(self._heads) - 1
+
+    def _keys(self, projection: Projection, head: int) -> tuple[list[str], list[float]]:
+        view = View(projection, self.context)
+        factor = self.meter.factor
+        total = self.meter.hidden(view.on) + factor * self.context.head
+        inserts = projection.state.inserts.get("system", ())
+        keys, ends = [f"{head}:{digest(inserts)}" if inserts else str(head)], [total]
+        for item in projection.items:
+            total += factor * item.tokens
+            keys.append(item.key)
+            ends.append(total)
+        return keys, ends
+
+    def _adopt(self, base: Projection, keys: list[str]) -> None:
+        """A conversation that others sent before us, or before a restart, is taken to be in the cache still (R8)."""
+        if self.cache.requests:
+            return
+        view = View(base, self.context)
+        sent = [item for item in base.items if item.covers and view.sent(item.end - 1)]
+        if sent:
+            ends = [float(n) for n in range(1, len(sent) + 2)]
+            self.cache.sent(keys[: len(sent) + 1], ends, self.context.now)
+            self.cache.requests[-1].stored = ends[-1]
+
+    def _request(
+        self, work: Projection, location: Location, system: Any, tools: Any, report: Report, head: int
+    ) -> Request:
+        messages = []
+        for item in work.items:
+            if item.wire is not None:
+                messages.append(self.dialect.plain(item.wire))
+            else:
+                handed = location.handed[item.end - 1]
+                assert item.message is not None
+                messages.append(self.dialect.plain(item.message.wire) if handed is None else handed)
+        report.keys, report.ends = self._keys(work, head)
+        report.tokens_after = report.ends[-1]
+        view = View(work, self.context)
+        report.meter = {"factor": self.meter.factor, "hidden": self.meter.hidden(view.on)}
+        report.pins = view.pins
+        self.cache.sent(report.keys, report.ends, self.context.now)
+        inserts = [text for text, _ in work.state.inserts.get("system", ())]
+        return Request(messages, self.dialect.system(system, inserts), tools, {}, report)
+
+    def _check(self, report: Report) -> None:
+        """Raise where the request fills the window: what fills it, and what to do."""
+        if report.tokens_after < self.window.block:
+            return
+        view = self.view
+        factor = self.meter.factor
+        biggest = sorted(view.messages, key=lambda item: -item.tokens)[:3]
+        parts = [f"{item.role} message {item.id[:8]}: {factor * item.tokens:,.0f}" for item in biggest]
+        parts.append(f"system, tools and what is not seen: {report.ends[0]:,.0f}")
+        if view.pins:
+            conversation = self.conversation
+            pinned = sum(conversation.count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)
+            parts.append(f"{len(view.pins)} pins: {factor * pinned:,.0f}")
+        raise ContextOverflow(
+            f"about {report.tokens_after:,.0f} tokens, the limit is {self.window.block:,} of a window of "
+            f"{self.window.window:,} ({'; '.join(parts)}); let stages shorten more (`when`, `target`), use a larger "
+            "window, or start anew"
+        )
+
+    def _hooks(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Iterable[Any]]]:
+        """Each plugin's call of one hook, in the profile's order; nothing runs before it is iterated."""
+        arguments["session"] = self
+        for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
+            values = [arguments[name] for name in impl.argnames]
+            yield impl.plugin_name.partition("#")[0], _lazily(impl.function, values)
+
+
+def _lazily(function: Callable[..., Any], values: list[Any]) -> Iterator[Any]:
+    yield from function(*values) or ()
+
+
+def _store(kind: str, url: str) -> Any:
+    return part(kind, url.partition(":")[0])(url)

@@ -1,0 +1,117 @@
+"""What plugin authors subclass: a stage or a hook, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import CoreSchema, core_schema
+
+from trimtab.errors import ProfileError
+from trimtab.values import Amount, Size, amount, duration
+
+if TYPE_CHECKING:
+    from trimtab.view import View
+
+__all__ = ["Condition", "Hook", "HookOptions", "Stage", "StageOptions", "When"]
+WORDS = {"always": None, "cold": None, "idle": "60m", "over": "auto"}
+LEVELS = ("auto", "block", "warn")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One word of a ``when``: ``always``, ``cold``, ``idle`` (value in seconds) or ``over``.
+
+    The value of ``over``: tokens (int), a share of the effective window (float, above 0 up to 1), or a level.
+    """
+
+    word: str
+    value: float | str | None = None
+
+    @classmethod
+    def of(cls, word: Any, value: Any = None) -> Condition:
+        """Check and convert what a profile says; raises ValueError."""
+        if word not in WORDS:
+            raise ValueError(str(ProfileError(f"no condition named {word!r}", given=str(word), available=WORDS)))
+        example = WORDS[word]
+        if (example is None) != (value is None):
+            raise ValueError(f"{word} needs a value, as {{{word}: {example}}}" if example else f"{word} takes no value")
+        if word == "idle":
+            return cls(word, duration(value))
+        return cls(word, value if value is None or value in LEVELS else amount(value, LEVELS))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Conditions, open when one of them is; without any, only free edits pass."""
+
+    words: tuple[Condition, ...] = ()
+
+    @classmethod
+    def of(cls, *said: Any) -> When:
+        """Read words (``cold``), mappings (``{"over": 0.9}``), lists of these, or a When; raises ValueError."""
+        words: list[Condition] = []
+        for item in said:
+            if isinstance(item, When | list | tuple):
+                words += item.words if isinstance(item, When) else cls.of(*item).words
+            elif isinstance(item, Mapping):
+                words += [Condition.of(word, value) for word, value in item.items()]
+            else:
+                words.append(Condition.of(item))
+        return cls(tuple(words))
+
+    def plain(self) -> list[Any]:
+        """Give back what `of` reads."""
+        return [item.word if item.value is None else {item.word: item.value} for item in self.words]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        said, plain = core_schema.any_schema(), core_schema.plain_serializer_function_ser_schema(cls.plain)
+        return core_schema.no_info_plain_validator_function(cls.of, json_schema_input_schema=said, serialization=plain)
+
+
+class HookOptions(BaseModel):
+    """A hook's keys in a profile; a hook subclasses it with its own, each documented by a docstring."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class StageOptions(HookOptions):
+    """The keys of every stage; a stage subclasses it with its own, each documented by a docstring."""
+
+    when: When = When()
+    """When edits of sent content may pass; free edits pass at once."""
+    at_least: Size = 0
+    """Tokens; smaller batches of edits of sent content wait."""
+    unless: str | None = None
+    """A stage's name: closed while that one is listed and working."""
+    target: Amount | None = None
+    """Where a pass opened by ``over`` ends: tokens, or a share of the effective window."""
+    warm: Literal["allow", "refuse"] = "refuse"
+    """Whether ``always`` may edit what a warm cache holds."""
+
+
+class Hook:
+    """A class with methods of `trimtab.hookspecs`, each marked ``@hookimpl``."""
+
+    name: ClassVar[str]
+    Options: ClassVar[type[BaseModel]] = HookOptions
+
+    def __init__(self, options: Any = None) -> None:
+        self.options: Any = self.Options() if options is None else options
+
+
+class Stage:
+    """A strategy: looks at the view and yields edits, best first; the kernel decides which pass, and when."""
+
+    name: ClassVar[str]
+    Options: ClassVar[type[StageOptions]] = StageOptions
+
+    def __init__(self, options: Any = None) -> None:
+        self.options: Any = self.Options() if options is None else options
+
+    def propose(self, view: View) -> Generator[Any, Any, None]:
+        """Yield edits of what the view gave; ``answer = yield Ask(…)`` is the only I/O."""
+        raise NotImplementedError(f"stage {self.name!r} has no propose()")

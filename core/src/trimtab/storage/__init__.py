@@ -1,0 +1,1 @@
+"""Where ledgers and originals lie, each looked up by name (`trimtab.parts`)."""

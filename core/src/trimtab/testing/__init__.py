@@ -1,0 +1,1 @@
+"""Tools for testing trimtab and what is built on it."""

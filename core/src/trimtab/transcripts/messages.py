@@ -1,0 +1,67 @@
+"""Plain Anthropic messages: a list, ``{"messages": […], "system"?, "tools"?}``, or one message a line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from trimtab.transcripts.records import Recording, Request
+from trimtab.transcripts.source import Source
+
+__all__ = ["NAME", "STEP", "read", "sniff"]
+
+NAME = "messages"
+STEP = 10.0
+"""Seconds between two requests, since such a list has no clock; the first is made at 0."""
+
+
+def sniff(source: Source) -> bool:
+    """Whether all entries are messages as this API has them: no system message first, no ``tool_calls``."""
+    entries = _entries(source)
+    return bool(entries) and all(_is_message(entry) for entry in entries) and entries[0]["role"] != "system"
+
+
+def read(source: Source) -> Recording:
+    """Make one request of each assistant message: all messages before it, without usage."""
+    history: list[dict[str, Any]] = _entries(source)
+    head = source.document if isinstance(source.document, dict) else {}
+    skipped: Counter[str] = Counter(source.skipped)
+    requests: list[Request] = []
+    for length, message in enumerate(history):
+        if message["role"] != "assistant":
+            continue
+        if not length:
+            skipped["answers without a request"] += 1
+            continue
+        now = STEP * len(requests)
+        requests.append(Request(history, length, now, None, None, message, branch=0, mid_session=False))
+    return Recording(
+        session=Path(source.path).stem,
+        format=NAME,
+        dialect="anthropic",
+        path=source.path,
+        requests=requests,
+        records=len(history),
+        skipped=dict(skipped),
+        notes=[f"no clock recorded: a request every {STEP:.0f} s"],
+        system=head.get("system"),
+        tools=head.get("tools"),
+    )
+
+
+def _entries(source: Source) -> list[Any]:
+    document = source.document
+    if isinstance(document, dict) and "role" not in document:
+        document = document.get("messages")
+        return document if isinstance(document, list) else []
+    return document if isinstance(document, list) else [entry for _, entry in source.objects]
+
+
+def _is_message(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.get("role") in ("assistant", "system", "user")
+        and isinstance(entry.get("content"), str | list)
+        and "tool_calls" not in entry
+    )

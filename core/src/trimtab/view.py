@@ -1,0 +1,277 @@
+"""What a stage or a hook looks at: the view, its rounds, turns and results, and the figures around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trimtab.conversation import Block, Message
+from trimtab.names import Names
+from trimtab.projection import Item, Pinned, Projection
+from trimtab.tokens import Meter
+from trimtab.toolclass import ToolClass, classify, path_of
+from trimtab.window import Window
+
+__all__ = ["Context", "Result", "Results", "Round", "Turn", "View"]
+
+
+@dataclass(slots=True)
+class Context:
+    """What a session knows beside the projection; the same for all views of one pass."""
+
+    window: Window
+    meter: Meter
+    names: Names
+    tools: Mapping[str, str]
+    """Tool-name pattern to tool class."""
+    stored: Callable[[Block], str]
+    owns: Callable[[str], str | None]
+    unsent: bool = False
+    """`history: unsent`: nothing counts as sent."""
+    now: float = 0.0
+    head: int = 0
+    """Uncalibrated tokens of system and tools."""
+    held: int = 0
+    """Leading messages of the path that the provider's cache still holds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """One tool result that the view holds, with the call it answers."""
+
+    view: View
+    message: Message
+    block: Block
+    call: Block | None
+
+    @property
+    def id(self) -> str:
+        """The block's id."""
+        return self.block.id
+
+    @property
+    def tool(self) -> str:
+        """The tool's name; empty where the call is not part of the conversation."""
+        return self.call.name if self.call else ""
+
+    @property
+    def input(self) -> Mapping[str, Any]:
+        """The call's arguments."""
+        return self.call.input if self.call else {}
+
+    @property
+    def tool_class(self) -> ToolClass:
+        """read, ranged_read, search, shell, edit (an echo of what the call said), web or other."""
+        return classify(self.tool, self.input, self.view.context.tools)
+
+    @property
+    def path(self) -> str | None:
+        """The file that the call names."""
+        return path_of(self.input)
+
+    @property
+    def text(self) -> str:
+        """All text, as said."""
+        return self.block.text
+
+    @property
+    def shown_text(self) -> str:
+        """The text as the view shows it."""
+        face = self.view.projection.state.faces.get(self.id)
+        return self.block.text if face is None else face.text or ""
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the view shows another text than was said."""
+        return self.id in self.view.projection.state.faces
+
+    @property
+    def media(self) -> bool:
+        """Whether it holds an image or anything else that is not text."""
+        return self.block.media
+
+    @property
+    def error(self) -> bool:
+        """Whether the tool failed."""
+        return self.block.error
+
+    @property
+    def tokens_said(self) -> float:
+        """Calibrated tokens as said."""
+        return self.view.context.meter.factor * self.message.sizes[int(self.id.rpartition(".")[2])]
+
+    @property
+    def tokens(self) -> float:
+        """Calibrated tokens as shown."""
+        face = self.view.projection.state.faces.get(self.id)
+        return self.tokens_said if face is None else self.view.context.meter.factor * face.tokens
+
+    @property
+    def sent(self) -> bool:
+        """Whether an answer follows."""
+        return self.view.sent(self.message.depth)
+
+    @property
+    def age(self) -> int:
+        """Requests since it was first sent; 0 while unsent."""
+        return self.view.answers - self.message.answers
+
+
+class Results(Sequence[Result]):
+    """The results in order, made when looked at: walking back from the newest costs only what is walked."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._places = [
+            (item.message, n) for item in view.projection.items if item.message for n in item.message.results
+        ]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[n] for n in range(*index.indices(len(self)))]
+        message, n = self._places[index]
+        return self._view.result(message, message.blocks[n])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """One assistant message (or several in a row) with the tool results that answer it."""
+
+    messages: tuple[Item, ...]
+    open: bool
+    """Whether a call still waits for its result."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """A user message and all rounds until the next."""
+
+    messages: tuple[Item, ...]
+
+
+class View:
+    """The projection of a running pass: what a stage's accepted edits change shows at once."""
+
+    def __init__(self, projection: Projection, context: Context) -> None:
+        self.projection = projection
+        self.context = context
+        path = projection.path
+        self.answers = path[-1].answers + (path[-1].role == "assistant") if path else 0
+        """Assistant messages on the path: requests made so far."""
+        self._results: tuple[int, Results] | None = None
+
+    @property
+    def messages(self) -> Sequence[Item]:
+        """What will be sent, in order: messages, folds, inserts."""
+        return self.projection.items
+
+    @property
+    def results(self) -> Sequence[Result]:
+        """The tool results that the view holds."""
+        version = self.projection.version
+        if self._results is None or self._results[0] != version:
+            self._results = (version, Results(self))
+        return self._results[1]
+
+    def result(self, message: Message, block: Block) -> Result:
+        """The result with the call that it answers: the nearest one before it with its id."""
+        path = self.projection.path
+        for index in range(message.depth - 1, -1, -1):
+            for candidate in path[index].blocks:
+                if candidate.type == "tool_use" and candidate.call == block.call:
+                    return Result(self, message, block, candidate)
+            if path[index].role == "assistant" and (not index or path[index - 1].role != "assistant"):
+                break
+        return Result(self, message, block, None)
+
+    @property
+    def rounds(self) -> list[Round]:
+        """The rounds that the view shows."""
+        groups = self._groups(self.projection.rounds)
+        return [Round(items, self._open(items)) for items in groups]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns that the view shows, the open one last."""
+        return [Turn(items) for items in self._groups(self.projection.turns)]
+
+    def _groups(self, starts: Sequence[int]) -> list[tuple[Item, ...]]:
+        groups: dict[int, list[Item]] = {}
+        for item in self.projection.items:
+            if item.message is not None and starts[item.message.depth] >= 0:
+                groups.setdefault(starts[item.message.depth], []).append(item)
+        return [tuple(items) for items in groups.values()]
+
+    @staticmethod
+    def _open(items: Sequence[Item]) -> bool:
+        blocks = [block for item in items if item.message for block in item.message.blocks if not block.server]
+        answered = {block.call for block in blocks if block.type == "tool_result"}
+        return any(block.type == "tool_use" and block.call not in answered for block in blocks)
+
+    def sent(self, depth: int) -> bool:
+        """Whether an assistant message follows the path message at ``depth`` (R8)."""
+        return not self.context.unsent and self.projection.path[depth].answers < self.answers
+
+    # ---------------------------------------------------------------- figures
+
+    @property
+    def raw(self) -> int:
+        """Uncalibrated tokens of the request, system and tools included."""
+        return self.context.head + self.projection.raw
+
+    @property
+    def tokens(self) -> float:
+        """Calibrated tokens of the request."""
+        meter = self.context.meter
+        return meter.hidden(self.on) + meter.factor * self.raw
+
+    def tokens_after(self, depth: int) -> float:
+        """Calibrated tokens of what lies at or behind a path position."""
+        total = 0
+        for item in reversed(self.projection.items):
+            if item.end <= depth:
+                break
+            total += item.tokens
+        return self.context.meter.factor * total
+
+    def on(self, id: str) -> bool:
+        """Whether a message lies on this path."""
+        return self.projection.conversation.on(self.projection.path, (id,))
+
+    @property
+    def window(self) -> Window:
+        """The window and its thresholds, in tokens."""
+        return self.context.window
+
+    @property
+    def now(self) -> float:
+        """Epoch seconds of this pass."""
+        return self.context.now
+
+    @property
+    def pins(self) -> Sequence[Pinned]:
+        """What must stay."""
+        return list(self.projection.state.pins.values())
+
+    def notes(self, key: str) -> Any:
+        """The newest note under ``key`` on this path; None where there is none."""
+        return self.projection.state.notes.get(key)
+
+    def shown(self, name: str) -> int:
+        """How many blocks of the view show this name (an identifier or a path) verbatim."""
+        return self.context.names.shown(self.projection, name)
+
+    def stored(self, block: Block) -> str:
+        """Where the original text of a block will lie once an edit hides it: a path for a placeholder."""
+        return self.context.stored(block)
+
+    def is_stored(self, path: str) -> bool:
+        """Whether a path leads to an original that we stored."""
+        return self.context.owns(path) is not None
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.projection.items)

@@ -1,0 +1,167 @@
+"""`trimtab profile` and `trimtab plugins`, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab.cli import app
+from trimtab.cli import plugins as plugins_command
+from trimtab.cli.profile import values
+from trimtab.cli.schema import profile_schema
+from trimtab.plugins import Broken, Catalog, catalog
+from trimtab.profile import Profile
+from typer.testing import CliRunner, Result
+
+Writer = Callable[[str | Path, str], Path]
+
+
+@pytest.fixture
+def run(work: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run a command in the working directory."""
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+def test_show(run: Callable[..., Result], write: Writer) -> None:
+    """Every value stands on one line with its origin."""
+    write("trimtab.yaml", "thresholds:\n  auto: 9k\n")
+    result = run("profile", "show")
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["thresholds.auto", "9000", "trimtab.yaml:2"] in lines
+    assert ["thresholds.warn", "20000", "trimtab/configs/minimal.yaml:4"] in lines
+    assert ["stages[0].tool-result-budget.limits.shell", "4000", "trimtab/configs/default.yaml:6"] in lines
+    assert ["stages[0].tool-result-budget.preview", '"names"', "default"] in lines
+    assert ["hooks", "[]", "trimtab/configs/minimal.yaml:6"] in lines
+    assert ["tools.Bash", '"shell"', "trimtab/configs/minimal.yaml:21"] in lines
+
+
+def test_show_json(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As JSON: the profile's name and a list of key, value and origin."""
+    monkeypatch.setenv("TRIMTAB_PROVIDER__CACHE__TTL", "1h")
+    told = json.loads(run("profile", "show", "--profile", "minimal", "--json").output)
+    assert told["profile"] == "minimal"
+    row = {"key": "provider.cache.ttl", "value": 3600.0, "origin": "TRIMTAB_PROVIDER__CACHE__TTL"}
+    assert row in told["values"]
+    assert {"key": "stages", "value": [], "origin": "trimtab/configs/minimal.yaml:5"} in told["values"]
+
+
+def test_values_are_complete(get: Callable[..., Profile]) -> None:
+    """Every section of a profile is among its values."""
+    shown = {path[0] for path, _ in values(get("default", {"hooks": ["keep"]}))}
+    assert shown == set(Profile.model_fields)
+
+
+def test_check(run: Callable[..., Result]) -> None:
+    """A usable profile is said to be fine, with what it runs."""
+    assert run("profile", "check").output == "default: fine (stages: tool-result-budget; hooks: none)\n"
+    told = json.loads(run("profile", "check", "--profile", "minimal", "--json").output)
+    assert told == {"profile": "minimal", "stages": [], "hooks": []}
+
+
+def test_check_fails(run: Callable[..., Result], write: Writer) -> None:
+    """An unusable profile is one line on stderr, exit code 2, and no traceback."""
+    write("team.yaml", "extends: minimal\nstages:\n  - tool-result-bugdet\n")
+    result = run("profile", "check", "--profile", "team.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "team.yaml:3: stages[0]: no stage named 'tool-result-bugdet'; did you mean 'tool-result-budget'? "
+        "(installed: tool-result-budget)\n"
+    )
+
+
+def test_schema(run: Callable[..., Result]) -> None:
+    """The schema has every section and every stage's options, defaults as a profile writes them, nothing required."""
+    schema = json.loads(run("profile", "schema").output)
+    assert schema["properties"].keys() == Profile.model_fields.keys()
+    assert "required" not in schema
+    names, mapping = schema["properties"]["stages"]["items"]["anyOf"]
+    assert names == {"enum": ["tool-result-budget"]}
+    options = mapping["properties"]["tool-result-budget"]["anyOf"][0]
+    assert options["additionalProperties"] is False
+    assert options["properties"]["when"]["default"] == []
+    assert options["properties"]["at_least"]["description"] == "Tokens; smaller batches of edits of sent content wait."
+    assert schema["additionalProperties"] is False
+
+
+def _references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        own = {value["$ref"]} if "$ref" in value else set()
+        return own.union(*(_references(inner) for inner in value.values()))
+    return set().union(*(_references(inner) for inner in value)) if isinstance(value, list) else set()
+
+
+def test_schema_parts(get: Callable[..., Profile]) -> None:
+    """Every reference in the schema leads to a part; parts of different plugins stay apart."""
+    found = catalog([get("minimal", {"stages": ["trim"]}).stages[0].cls])
+    schema = profile_schema(found)
+    assert {f"#/$defs/{name}" for name in schema["$defs"]} >= _references(schema)
+    assert {"trim.Limits", "tool-result-budget.Limits"} <= schema["$defs"].keys()
+
+
+def test_plugins(run: Callable[..., Result]) -> None:
+    """One line per plugin, or a list of objects whose options are described."""
+    assert [line.split()[:4] for line in run("plugins").output.splitlines()][:2] == [
+        ["NAME", "KIND", "DISTRIBUTION", "VERSION"],
+        ["tool-result-budget", "stage", "trimtab-tool-result-budget", version("trimtab-tool-result-budget")],
+    ]
+    (row,) = json.loads(run("plugins", "--json").output)
+    assert row.keys() == {"name", "kind", "distribution", "version", "options"}
+    assert (row["name"], row["kind"]) == ("tool-result-budget", "stage")
+    assert {"when", "limits", "preview"} <= row["options"].keys()
+
+
+def test_broken_plugins_are_listed(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin that cannot be used is listed with its reason."""
+    broken = Catalog(broken=[Broken("x", "acme-x", "1.0", "ImportError: no y")])
+    monkeypatch.setattr("trimtab.plugins.catalog", lambda: broken)
+    assert run("plugins").output.splitlines()[1].split(maxsplit=4) == [
+        "x",
+        "broken",
+        "acme-x",
+        "1.0",
+        "ImportError: no y",
+    ]
+    assert plugins_command.rows(broken) == [
+        {
+            "name": "x",
+            "kind": "broken",
+            "distribution": "acme-x",
+            "version": "1.0",
+            "options": {},
+            "error": "ImportError: no y",
+        }
+    ]
+
+
+def test_version(run: Callable[..., Result]) -> None:
+    """`--version` prints the distribution's version."""
+    assert run("--version").output == f"trimtab {version('trimtab')}\n"
+
+
+def test_command(tmp_path: Path) -> None:
+    """The installed command ends an error with exit code 2 and one line."""
+    command = [str(Path(sys.executable).with_name("trimtab")), "profile", "check", "--profile", "nowhere"]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == "no profile named 'nowhere' (packaged: default, minimal)\n"
+
+
+def test_commands_are_lazy() -> None:
+    """Loading the command line loads no replay, no counter, no store and no database driver."""
+    code = "import sys, trimtab.cli; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(told.stdout.split())
+    assert "trimtab.cli" in loaded
+    assert not loaded & {"sqlite3", "tiktoken", "trimtab.counters", "trimtab.replay", "trimtab.storage"}

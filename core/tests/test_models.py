@@ -1,0 +1,167 @@
+"""The table of known models: prices, cache facts and the ids that lead to them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from trimtab.models import MODELS, Model, find, nearest
+from trimtab.provider import Price
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+
+# Model, window, max output, input, output, cache read, cache write, for an hour; the vendors, 2026-11-29.
+TABLE = """
+claude-fable-5-2    1000000 128000   8    40   0.20   10     16
+claude-mythos-5-1   1000000 128000  10    50   0.25   12.5   20
+claude-fable-5      1000000 128000  10    50   1.00   12.5   20
+claude-opus-5-5     1000000 128000   4    20   0.20    5      8
+claude-opus-5       1000000 128000   5    25   0.50    6.25  10
+claude-opus-4-8     1000000 128000   5    25   0.50    6.25  10
+claude-opus-4-7     1000000 128000   5    25   0.50    6.25  10
+claude-opus-4-6     1000000 128000   5    25   0.50    6.25  10
+claude-opus-4-5      200000  64000   5    25   0.50    6.25  10
+claude-sonnet-5-5   1000000 128000   2    10   0.10    2.5    4
+claude-sonnet-5     1000000 128000   2    10   0.20    2.5    4
+claude-sonnet-4-6   1000000 128000   3    15   0.30    3.75   6
+claude-sonnet-4-5    200000  64000   3    15   0.30    3.75   6
+claude-sonnet-4      200000  64000   3    15   0.30    3.75   6
+claude-haiku-5-5    1000000 128000   0.1   0.5 0.01    0.125  0.2
+claude-haiku-4-5     200000  64000   1     5   0.10    1.25   2
+gpt-6-astra         1050000 128000  10    50   1.00   12.5   12.5
+gpt-6-sol           1050000 128000   2    10   0.20    2.5    2.5
+gpt-6.1-sol         1050000 128000   2    10   0.10    2.5    2.5
+gpt-6.1-terra       1050000 128000   1     5   0.05    1.25   1.25
+gpt-6-luna          1050000 128000   0.1   0.5 0.01    0.125  0.125
+gpt-5.6-terra       1050000 128000   2    12   0.20    2.5    2.5
+gpt-5.5             1050000 128000   5    30   0.50    5      5
+gpt-5.4             1050000 128000   2.5  15   0.25    2.5    2.5
+gemini-3.1-pro      1050000  65000   2    12   0.20    2      2
+deepseek-v4-pro     1000000 393000   1.32  3.96 0.044  1.32   1.32
+deepseek-v4-flash   1000000 393000   0.3   1.2 0.006   0.3    0.3
+kimi-k3             1050000 1050000  3    15   0.30    3      6
+kimi-k3.1-pro       1050000 1050000  2    10   0.20    2      4
+"""
+
+
+@pytest.mark.parametrize("line", TABLE.strip().splitlines(), ids=lambda line: line.split()[0])
+def test_prices_and_windows(line: str) -> None:
+    """Windows and all five prices are those of the vendors' pages."""
+    name, *numbers = line.split()
+    model = MODELS[name]
+    price = model.price
+    prices = [price.input, price.output, price.cache_read, price.cache_write, price.cache_write_1h]
+    assert [model.window, model.max_output, *prices] == pytest.approx([float(number) for number in numbers])
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
+def test_every_row_makes_sense(model: Model) -> None:
+    """Reading is cheaper than sending, writing is not, and sizes, times and factors lie where they can."""
+    assert find(model.name) is model
+    price = model.price
+    assert 0 < price.cache_read < price.input <= price.cache_write <= price.cache_write_1h
+    assert price.input < price.output
+    assert 0 < model.minimum < model.max_output <= model.window
+    assert model.ttl >= 300
+    assert 1 <= model.factor < 1.6
+
+
+def test_claude_multiplies_alike() -> None:
+    """Every Claude writes at 1.25 and 2 times the input price and answers at 5 times."""
+    for model in MODELS.values():
+        if model.name.startswith("claude"):
+            price = model.price
+            assert [price.cache_write, price.cache_write_1h, price.output] == pytest.approx(
+                [1.25 * price.input, 2 * price.input, 5 * price.input]
+            )
+
+
+def test_prefix_bound_models() -> None:
+    """Exactly the models whose thinking is bound to what was sent before it."""
+    assert sorted(model.name for model in MODELS.values() if model.prefix_bound) == [
+        "claude-fable-5-1",
+        "claude-fable-5-2",
+        "claude-haiku-5-5",
+        "claude-mythos-5-1",
+        "claude-mythos-5-2",
+        "claude-opus-5-5",
+        "claude-sonnet-5-5",
+    ]
+
+
+def test_tokenizer_factors() -> None:
+    """Claude counts 1.2 tokens for one of o200k before 4.7 and 1.4 from then on, GPT as many."""
+    names = ["claude-opus-4-6", "claude-haiku-4-5", "claude-opus-4-7", "claude-haiku-5-5", "gpt-6-sol"]
+    assert [MODELS[name].factor for name in names] == [1.2, 1.2, 1.4, 1.4, 1.0]
+
+
+def test_smallest_cacheable_prefixes() -> None:
+    """The sizes below which Claude silently caches nothing."""
+    names = ["claude-opus-5-5", "claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-5", "claude-haiku-4-5"]
+    assert [MODELS[name].minimum for name in names] == [512, 1024, 2048, 4096, 4096]
+
+
+def test_cliffs_raise_the_price_of_the_whole_request() -> None:
+    """300k tokens on gpt-6-sol cost 4 dollars a million; Haiku 5.5 is five times dearer above 100k."""
+    sol, haiku = MODELS["gpt-6-sol"], MODELS["claude-haiku-5-5"]
+    price = Price(sol.price.input, sol.price.cache_read, sol.price.cache_write, sol.cliffs)
+    assert price.cost(read=0, write=0, fresh=300_000) == pytest.approx(0.3 * 4)
+    assert haiku.cliffs == ((100_000, 5.0),)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("claude-opus-4-5-20251101", "claude-opus-4-5"),
+        ("claude-sonnet-4-20250514", "claude-sonnet-4"),
+        ("claude-sonnet-4-0", "claude-sonnet-4"),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+        ("bedrock/us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("global.anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        (
+            "arn:aws:bedrock:x:1:inference-profile/us.anthropic.claude-haiku-4-5-20251001-v1:0",
+            "claude-haiku-4-5",
+        ),
+        ("vertex_ai/claude-haiku-4-5@20251001", "claude-haiku-4-5"),
+        ("openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("claude-opus-4-6[1m]", "claude-opus-4-6"),
+        (" Claude-Opus-5-5 ", "claude-opus-5-5"),
+        ("openai/gpt-5.4-2026-03-05", "gpt-5.4"),
+        ("gemini-3-pro-preview", "gemini-3-pro"),
+    ],
+)
+def test_ids_resolve(given: str, name: str) -> None:
+    """Dated ids, platform ids and provider paths lead to the model that they name."""
+    model = find(given)
+    assert model is not None
+    assert model.name == name
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", "<synthetic>", "claude-opus-5-7", "claude-opus-4-20250514", "gpt-5.5-pro", "claude", "sonnet"],
+)
+def test_other_models_are_unknown(given: str) -> None:
+    """A neighbour's name is no reason to charge its price."""
+    assert find(given) is None
+
+
+def test_nearest() -> None:
+    """A slip of the pen finds its model, nonsense none."""
+    assert nearest("claude-opus-55") == "claude-opus-5-5"
+    assert nearest("anthropic/claude-haiku-5.6") == "claude-haiku-5-5"
+    assert nearest("qqq") is None
+
+
+@pytest.mark.corpus
+def test_every_recorded_model_is_known() -> None:
+    """All models that answered in the recorded sessions are in the table."""
+    if not CORPUS.is_dir():
+        pytest.skip("the recorded sessions are not beside this repository")
+    key = re.compile(r'"(?:model|modelId|model_name)": ?"([^"\\]+)"')
+    found = {name for path in CORPUS.rglob("*.*") for name in key.findall(path.read_text("utf-8", "replace"))}
+    # A call's argument, a client's own messages, and a name for "whatever is configured": no models.
+    found -= {"<synthetic>", "default", "sonnet"}
+    assert len(found) >= 10
+    assert sorted(name for name in found if find(name) is None) == []

@@ -1,0 +1,59 @@
+"""The texts that stand where results were."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from trimtab_tool_result_budget.cutting import TAG, clean, clip, first, neutral
+from trimtab_tool_result_budget.lines import last_number
+
+if TYPE_CHECKING:
+    from trimtab.view import Result
+
+__all__ = ["empty", "persisted", "start_of"]
+
+NAME = 64
+"""Characters of a tool's name that are repeated."""
+
+
+def _name(result: Result) -> str:
+    return first(clean(result.tool).strip(), NAME) or "The tool"
+
+
+def _size(text: str) -> str:
+    lines = text.count("\n") + 1
+    return f"{len(text):,} characters in {lines:,} line{'s' * (lines > 1)}"
+
+
+def empty(result: Result) -> str:
+    """Says that nothing came: an empty last result makes some models stop."""
+    return f"[{_name(result)} {'failed' if result.error else 'finished'} with no output]"
+
+
+def persisted(result: Result, path: str, title: str = "", body: str = "") -> str:
+    """Tool, size, where the full text lies, how to read a part of it, and a preview if there is one."""
+    inner = [f"{_name(result)}: {_size(result.text)}, too much to show here.", f"Full text: {path}"]
+    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+        again = " of the file again, or" * (result.tool_class in ("ranged_read", "read"))
+        inner.append(f"To see a part, read a range of lines{again} of the full text, or search it.")
+    if body:
+        inner.append(f"Preview ({title}):\n{body}")
+    return f"<{TAG}>\n{neutral(chr(10).join(inner))}\n</{TAG}>"
+
+
+def start_of(result: Result, path: str, size: int, lines: int) -> str:
+    """The start of what was read back from ``path``, and how to get the rest; names no other file."""
+    text = clean(result.text)
+    shown = clip(text, size, lines)
+    rest = text[len(shown) :]
+    more = f"{len(rest):,} more characters, {rest.count(chr(10)):,} lines"
+    if not rest.startswith("\n"):
+        how = "the last line goes on; read it by characters, as with cut -c"
+    elif number := last_number(shown):
+        how = f"read on from line {number + 1} with a smaller range"
+    elif result.tool_class == "read":
+        how = f"read on from line {shown.count(chr(10)) + 2} with an offset and a limit"
+    else:
+        how = "ask for a smaller range"
+    return f"{shown}\n[{more} of {path} are not shown: {how}]"
