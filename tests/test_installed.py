@@ -83,20 +83,14 @@ class Installed:
             (third / name).write_text(text, encoding="utf-8")
         members = [str(path.parent) for path in sorted(ROOT.glob("plugins/*/pyproject.toml"))]
         pip = [str(self._bin / "python"), "-m", "pip", "--disable-pip-version-check", "-q"]
-        subprocess.run(
-            [*pip, "wheel", "--no-deps", "-w", "wheels", ROOT / "core", *members], cwd=folder, check=True
-        )
+        subprocess.run([*pip, "wheel", "--no-deps", "-w", "wheels", ROOT / "core", *members], cwd=folder, check=True)
         wheels = [str(path) for path in sorted((folder / "wheels").glob("*.whl"))]
         subprocess.run([*pip, "install", *wheels], cwd=folder, check=True)
         subprocess.run([*pip, "install", str(third)], cwd=folder, check=True)
 
     def run(self, *command: str) -> str:
         """What a command of the environment prints; it must succeed."""
-        kept = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("PYTHON", "TRIMTAB", "XDG"))
-        }
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "TRIMTAB", "XDG"))}
         told = subprocess.run(
             [str(self._bin / command[0]), *command[1:]],
             cwd=self.away,

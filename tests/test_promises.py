@@ -126,7 +126,13 @@ class Run:
 
     def thinking(self, messages: list[Any], request: Any) -> None:
         said = [b for m in messages if isinstance(m["content"], list) for b in m["content"] if "thinking" in b["type"]]
-        kept = [b for m in request.messages if isinstance(m["content"], list) for b in m["content"] if "thinking" in b["type"]]
+        kept = [
+            b
+            for m in request.messages
+            if isinstance(m["content"], list)
+            for b in m["content"]
+            if "thinking" in b["type"]
+        ]
         assert [b for b in said if b in kept] == kept
         last = next((m for m in reversed(messages) if m["role"] == "assistant"), None)
         if last is not None:
@@ -136,7 +142,11 @@ class Run:
         if any("thinking" in b for b in map(str, said)):
             self.gone |= {
                 edit_id
-                for edit_id in (json.dumps(self.session.projection.block(id).wire) for id, f in self.session.projection.state.faces.items() if f.text is None)
+                for edit_id in (
+                    json.dumps(self.session.projection.block(id).wire)
+                    for id, f in self.session.projection.state.faces.items()
+                    if f.text is None
+                )
             }
 
     def resume(self) -> None:

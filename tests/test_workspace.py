@@ -50,18 +50,14 @@ def test_there_is_one_version() -> None:
         str(folder): version for folder in (ROOT, *MEMBERS)
     }
     pins = pyproject(ROOT / "core")["project"]["optional-dependencies"]["all"]
-    assert sorted(pin for pin in pins if "==" in pin) == [
-        f"trimtab-{path.name}=={version}" for path in PLUGINS
-    ]
+    assert sorted(pin for pin in pins if "==" in pin) == [f"trimtab-{path.name}=={version}" for path in PLUGINS]
     for plugin in PLUGINS:
         assert f"trimtab=={version}" in pyproject(plugin)["project"]["dependencies"], plugin.name
 
 
 def test_changelog_tells_the_version() -> None:
     """The version that is being made has a heading of its own in the changelog."""
-    assert re.search(
-        rf"^## \[?{re.escape(trimtab.__version__)}\]?", (ROOT / "CHANGELOG.md").read_text(), re.M
-    )
+    assert re.search(rf"^## \[?{re.escape(trimtab.__version__)}\]?", (ROOT / "CHANGELOG.md").read_text(), re.M)
 
 
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: path.name)
@@ -115,9 +111,7 @@ def test_workspace_knows_the_plugin(plugin: Path) -> None:
 
 def test_test_folders_have_no_packages() -> None:
     """Import mode `importlib` needs no `__init__.py` among the tests; file names are unique instead."""
-    files = [
-        path for folder in ("core/tests", "plugins", "tests") for path in (ROOT / folder).rglob("test_*.py")
-    ]
+    files = [path for folder in ("core/tests", "plugins", "tests") for path in (ROOT / folder).rglob("test_*.py")]
     names = [path.name for path in files]
     assert sorted(names) == sorted(set(names))
     assert not [path for path in files if (path.parent / "__init__.py").exists()]
@@ -151,6 +145,4 @@ def test_commands_of_the_readme_exist() -> None:
             env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
         )
         assert told.returncode == 0, (command, told.stderr)
-        assert not {option for option in options if not re.search(rf"(?<![\w-]){option}\b", told.stdout)}, (
-            command
-        )
+        assert not {option for option in options if not re.search(rf"(?<![\w-]){option}\b", told.stdout)}, command

@@ -15,7 +15,7 @@ from trimtab.cli import app
 from trimtab.cli import plugins as plugins_command
 from trimtab.cli.profile import values
 from trimtab.cli.schema import profile_schema
-from trimtab.plugins import Broken, Catalog, catalog
+from trimtab.plugins import Catalog, Found, catalog
 from trimtab.profile import Profile
 from typer.testing import CliRunner, Result
 
@@ -124,7 +124,7 @@ def test_plugins(run: Callable[..., Result]) -> None:
 
 def test_broken_plugins_are_listed(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that cannot be used is listed with its reason."""
-    broken = Catalog(broken=[Broken("x", "acme-x", "1.0", "ImportError: no y")])
+    broken = Catalog(broken=[Found("x", "broken", "acme-x", "1.0", error="ImportError: no y")])
     monkeypatch.setattr("trimtab.plugins.catalog", lambda: broken)
     assert run("plugins").output.splitlines()[1].split(maxsplit=4) == [
         "x",

@@ -33,10 +33,7 @@ KOREAN = (
     "요청을 보내기 전에 시스템은 남은 공간을 확인하고, 필요하면 오래된 도구"
     " 결과를 줄입니다. 원본이 저장된 위치도 함께 알려 줍니다."
 )
-ENGLISH = (
-    "Before each request the system checks how much room is left, and shortens old to"
-    "ol results where it has to."
-)
+ENGLISH = "Before each request the system checks how much room is left, and shortens old tool results where it has to."
 
 texts = st.text(st.characters(exclude_categories=()), max_size=300)
 
@@ -184,9 +181,7 @@ def test_tiktoken_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose().name == "estimate"
 
 
-def test_auto_takes_tiktoken_when_it_can(
-    ranks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_auto_takes_tiktoken_when_it_can(ranks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`auto` is tiktoken with ranks, the estimate without."""
     assert choose().name == "tiktoken:o200k"
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))

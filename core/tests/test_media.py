@@ -44,9 +44,7 @@ def jpeg(width: int, height: int, metadata: int = 0, frame: int = 0xC0) -> bytes
     """A JPEG up to its start of frame, behind so many bytes of metadata, a table and a padding byte."""
     segments = [(0xE1, bytes(min(60_000, metadata - at))) for at in range(0, metadata, 60_000)]
     segments += [(0xC4, b"table"), (frame, struct.pack(">BHHB", 8, height, width, 3))]
-    body = b"".join(
-        b"\xff" + bytes([kind]) + struct.pack(">H", len(text) + 2) + text for kind, text in segments
-    )
+    body = b"".join(b"\xff" + bytes([kind]) + struct.pack(">H", len(text) + 2) + text for kind, text in segments)
     return b"\xff\xd8" + body[:2].replace(b"\xff", b"\xff\xff") + body[2:] + b"\xff\xda"
 
 
@@ -58,14 +56,7 @@ def webp(kind: str, width: int, height: int) -> bytes:
         "VP8X": b"\0\0\0\0" + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"),
     }
     body = bodies[kind]
-    return (
-        b"RIFF"
-        + struct.pack("<I", 4 + len(body))
-        + b"WEBP"
-        + kind.encode()
-        + struct.pack("<I", len(body))
-        + body
-    )
+    return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + kind.encode() + struct.pack("<I", len(body)) + body
 
 
 def pdf(pages: int, *, compressed: bool = False, tree: bool = True) -> bytes:
@@ -75,11 +66,7 @@ def pdf(pages: int, *, compressed: bool = False, tree: bool = True) -> bytes:
         kids = b" ".join(b"%d 0 R" % (2 + n) for n in range(pages))
         objects.insert(0, b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, pages))
     if not compressed:
-        return (
-            b"%PDF-1.4\n"
-            + b"".join(b"%d 0 obj\n%s\nendobj\n" % pair for pair in enumerate(objects, 1))
-            + b"%%EOF"
-        )
+        return b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % pair for pair in enumerate(objects, 1)) + b"%%EOF"
     packed = zlib.compress(b" ".join(objects))
     head = b"<< /Type /ObjStm /N %d /First 9 /Filter /FlateDecode /Length %d >>" % (len(objects), len(packed))
     return b"%PDF-1.7\n9 0 obj\n" + head + b"\nstream\r\n" + packed + b"\nendstream\nendobj\n%%EOF"
@@ -111,9 +98,7 @@ def test_sizes_of_all_formats(data: bytes) -> None:
 
 
 @given(
-    st.sampled_from(
-        [png(9, 9), gif(9, 9), jpeg(9, 9, 90), webp("VP8 ", 9, 9), webp("VP8L", 9, 9), webp("VP8X", 9, 9)]
-    ),
+    st.sampled_from([png(9, 9), gif(9, 9), jpeg(9, 9, 90), webp("VP8 ", 9, 9), webp("VP8L", 9, 9), webp("VP8X", 9, 9)]),
     st.integers(0, 80),
     st.binary(max_size=40),
 )

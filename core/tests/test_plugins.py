@@ -12,7 +12,7 @@ import pytest
 from trimtab import plugins
 from trimtab.errors import PluginError
 from trimtab.hookspecs import hookimpl
-from trimtab.plugins import Broken, catalog, manager
+from trimtab.plugins import Found, catalog, manager
 from trimtab.profile import load
 from trimtab.stage import Hook, Stage, StageOptions
 
@@ -114,7 +114,8 @@ def test_entry_point_names_a_class(install: Install) -> None:
         (
             HOOK.replace("trigger)", "triger)"),
             "PluginValidationError: Plugin 'Ear' for hook 'pre_compact' hookimpl definition: "
-            "pre_compact(self, view, triger) Argument(s) {{'triger'}} are declared in the hookimpl but can not be found in the hookspec",
+            "pre_compact(self, view, triger) Argument(s) {{'triger'}} are declared in the hookimpl "
+            "but can not be found in the hookspec",
         ),
     ],
 )
@@ -124,7 +125,7 @@ def test_broken(install: Install, tmp_path: Path, code: str, error: str) -> None
     install("acme-ear", HOOK)
     found = catalog()
     reason = error.format(module=f"{tmp_path.name.replace('-', '_')}_acme_broken")
-    assert found.broken == [Broken("acme-broken", "acme-broken", "3.0", reason)]
+    assert found.broken == [Found("acme-broken", "broken", "acme-broken", "3.0", error=reason)]
     assert {"tool-result-budget"} <= found.stages.keys()
     assert "ear" in found.hooks
     with pytest.raises(PluginError) as caught:
@@ -140,7 +141,10 @@ def test_clash(install: Install) -> None:
     found = catalog()
     reason = "acme-shout 1.0 and other-shout 2.0 give a stage of this name; uninstall one"
     assert "shout" not in found.stages
-    assert found.broken == [Broken("shout", "acme-shout", "1.0", reason), Broken("shout", "other-shout", "2.0", reason)]
+    assert {(plugin.name, plugin.distribution, plugin.error) for plugin in found.broken} == {
+        ("shout", "acme-shout", reason),
+        ("shout", "other-shout", reason),
+    }
     with pytest.raises(PluginError) as caught:
         load("minimal", env={"TRIMTAB_STAGES": "[shout]"})
     place = "TRIMTAB_STAGES: stages[0]"

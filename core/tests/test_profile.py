@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from trimtab.profile import CONFIGS, Profile, load
+from trimtab.profile import Profile, load
+from trimtab.sources import CONFIGS
 from trimtab.stage import Condition, When
 
 Loader = Callable[..., Profile]

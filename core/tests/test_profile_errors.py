@@ -186,17 +186,13 @@ def test_installed_parts(get: Loader, write: Writer) -> None:
     """Dialect, stores and counter must be installed, and the error lists those that are."""
     write("team.yaml", "extends: minimal\nprovider: {kind: antropic}\n")
     text = fails(lambda: get("team.yaml"))
-    assert text.startswith(
-        "team.yaml:2: provider.kind: no dialect named 'antropic'; did you mean 'anthropic'? (ins"
-    )
+    assert text.startswith("team.yaml:2: provider.kind: no dialect named 'antropic'; did you mean 'anthropic'? (ins")
     write("team.yaml", "extends: minimal\nstorage:\n  ledger: sqlight:///x.db\n")
     text = fails(lambda: get("team.yaml"))
     named = "no ledger named 'sqlight'; did you mean 'sqlite'? (installed: memory, sqlite)"
     assert text == f"team.yaml:3: storage.ledger: {named}"
     text = fails(lambda: get("minimal", TRIMTAB_COUNTER="tiktokn"))
-    assert text.startswith(
-        "TRIMTAB_COUNTER: counter: no counter named 'tiktokn'; did you mean 'tiktoken'? (inst"
-    )
+    assert text.startswith("TRIMTAB_COUNTER: counter: no counter named 'tiktokn'; did you mean 'tiktoken'? (inst")
 
 
 def test_circle(get: Loader, write: Writer) -> None:
@@ -223,17 +219,13 @@ def test_names(get: Loader) -> None:
 def test_variable_errors(get: Loader) -> None:
     """Variables that set nothing are errors with the nearest; nested faults name the variable."""
     text = fails(lambda: get(TRIMTAB_THRESHOLD__AUTO="5k"))
-    assert text.startswith(
-        "TRIMTAB_THRESHOLD__AUTO: no such variable; did you mean 'TRIMTAB_THRESHOLDS'? (avail"
-    )
+    assert text.startswith("TRIMTAB_THRESHOLD__AUTO: no such variable; did you mean 'TRIMTAB_THRESHOLDS'? (avail")
     assert "TRIMTAB_OFF" in text
     text = fails(lambda: get(TRIMTAB_THRESHOLDS__AUT="5k"))
     there = "no such key; did you mean 'auto'? (keys: auto, block, reserve, warn)"
     assert text == f"TRIMTAB_THRESHOLDS__AUT: thresholds.aut: {there}"
     text = fails(lambda: get(TRIMTAB_THRESHOLDS__AUTO="1e3"))
-    assert (
-        text == "TRIMTAB_THRESHOLDS__AUTO: 1e3 is a text to some YAML readers; write 1000 or 1k, or quote it"
-    )
+    assert text == "TRIMTAB_THRESHOLDS__AUTO: 1e3 is a text to some YAML readers; write 1000 or 1k, or quote it"
 
 
 def test_argument_errors(get: Loader) -> None:

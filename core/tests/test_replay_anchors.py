@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from trimtab.conversation import Block
 from trimtab.replay.anchors import candidates, leaves
 
@@ -15,6 +17,22 @@ def test_paths_that_cannot_be_prose() -> None:
     """A path is rooted, dotted or of three parts; and/or is none, and its last part is no second anchor."""
     text = "see /etc/hosts and src/app/main or lib/core.py, ./run and client/server and/or a/b."
     assert found(text) == {"/etc/hosts", "src/app/main", "lib/core.py"}
+
+
+def test_addresses_and_dots_are_paths_too() -> None:
+    """What stands behind a scheme, and relative paths with their dots."""
+    assert found("https://example.org/a/b.html ../lib/x.py ./run/it") == {
+        "/example.org/a/b.html",
+        "../lib/x.py",
+        "./run/it",
+    }
+
+
+def test_unbroken_text_costs_no_time() -> None:
+    """A megabyte without a gap, as encoded data is, is looked at once and holds nothing."""
+    start = time.perf_counter()
+    assert found("x" * 1_000_000 + " " + "é" * 300_000) == set()
+    assert time.perf_counter() - start < 2.0
 
 
 def test_identifiers_need_a_mark() -> None:

@@ -48,7 +48,7 @@ def kept(anchors: int, visible: int) -> Kept:
 
 def tally(session: str, profile: str = "p", *shares: Kept) -> Tally:
     """A session of one request, 100 tokens before and 50 after."""
-    made = Tally(session, profile, "facts", 1000, Bill(PROVIDER), Bill(PROVIDER), kept=list(shares))
+    made = Tally(session, profile, "facts", [], 1000, Bill(PROVIDER), Bill(PROVIDER), kept=list(shares))
     made.before.send("h", [Reading("a", "user", (), 0)], [10, 90], 0)
     made.after.send("h", [Reading("b", "user", (), 0)], [10, 40], 0)
     return made

@@ -60,8 +60,7 @@ def test_amount() -> None:
     with pytest.raises(ValueError) as caught:
         amount("wran", ("auto", "block", "warn"))
     assert str(caught.value) == (
-        "'wran' is neither tokens, as 20k, nor a share, as 0.9; did you mean 'warn'? "
-        "(or a level: auto, block, warn)"
+        "'wran' is neither tokens, as 20k, nor a share, as 0.9; did you mean 'warn'? (or a level: auto, block, warn)"
     )
 
 
@@ -69,12 +68,7 @@ def test_amount() -> None:
 def test_size_round_trip(number: int, unit: str) -> None:
     """A size written out, grouped or not, reads back as itself."""
     factor = {"": 1, "k": 1_000, "m": 1_000_000}[unit]
-    assert (
-        size(f"{number:_}{unit}")
-        == size(f"{number}{unit}")
-        == number * factor
-        == size(size(f"{number}{unit}"))
-    )
+    assert size(f"{number:_}{unit}") == size(f"{number}{unit}") == number * factor == size(size(f"{number}{unit}"))
 
 
 @given(st.decimals(0, 10**6, places=3), st.sampled_from("smhd"))

@@ -73,9 +73,13 @@ class Agent:
             raise SystemExit(f"the story has gone wrong at {calls}:\n" + "\n".join(results)[-3000:])
         return "\n".join(results)
 
+    def plain(self, path: str) -> str:
+        """The text of a file as it is now."""
+        return self._tools.plain(path)
+
     def lines(self, path: str, first: str, last: str = "") -> str:
         """The text of a file from the line that matches ``first`` to the next that matches ``last``."""
-        lines = self._tools.plain(path).splitlines()
+        lines = self.plain(path).splitlines()
         start = next(number for number, line in enumerate(lines) if re.search(first, line))
         end = next(number for number in range(start, len(lines)) if re.search(last or first, lines[number]))
         return "\n".join(lines[start : end + 1])

@@ -14,7 +14,7 @@ def explore(agent: Agent) -> None:
     """About twenty requests that only read."""
     agent.say(
         "I'll look at the layout first, then read the plugin.",
-        bash("git ls-files '*.py' | xargs wc -l | sort -n", "Sizes of all Python files"),
+        bash("git ls-files 'core/src/*.py' | xargs wc -l | sort -n | tail -40", "Sizes of the sources"),
         bash(f"ls {PLUGIN} && cat {PLUGIN}/pyproject.toml", "Look at the plugin's folder"),
     )
     agent.say(
@@ -44,7 +44,7 @@ def explore(agent: Agent) -> None:
     agent.say(
         "`test_H62_any_preview_can_be_sent` gives every kind the same size; for `tail` it will have to pass the new "
         "option too. How does the stage's own test drive it?",
-        read(f"{PLUGIN}/tests/test_budget_stage.py"),
+        read(f"{PLUGIN}/tests/test_budget_stage.py", 1, 70),
     )
     agent.say(
         "It opens a real session with only this stage. Let me see that everything is green before I touch anything.",
@@ -53,7 +53,7 @@ def explore(agent: Agent) -> None:
     agent.say(
         "All green. `preview` is a `Literal`, so the profile's schema and its errors follow from the type. I want to "
         "see how `StageOptions` and sizes are checked.",
-        read("core/src/trimtab/stage.py"),
+        read("core/src/trimtab/stage.py", 1, 90),
         read("core/src/trimtab/values.py"),
     )
     surroundings(agent)
@@ -68,23 +68,20 @@ def surroundings(agent: Agent) -> None:
         bash("trimtab profile schema", "Print the JSON Schema of profiles"),
     )
     agent.say(
-        "The default profile names limits only, no preview, so `names` stays the default. Which values does it end "
-        "up with, and where does each come from?",
-        bash("trimtab profile show --profile default", "Show the default profile with origins"),
+        "The default profile names limits only, no preview, so `names` stays the default. Does anything set `preview`?",
+        bash("trimtab profile show --profile default | grep -n -E 'stages|preview'", "Show what the profile sets"),
     )
     agent.say(
-        "Nothing sets `preview` there. The stage asks the view for `stored` and `shown`; I'd like to see both, since "
+        "Nothing but the default does. The stage asks the view for `stored` and `shown`; I'd like to see both, since "
         "`tail` must not depend on `shown` (only `names` does).",
-        read("core/src/trimtab/view.py"),
+        read("core/src/trimtab/view.py", 1, 110),
     )
     agent.say(
-        "`shown` counts blocks that show a name; `tail` does not need it. I also want to know what the end of real "
-        "shell results looks like in recordings, so that the size is not a guess. The reader's tests describe them.",
-        read("core/tests/test_transcripts_claude_code.py"),
+        "`shown` counts blocks that show a name; `tail` does not need it. Who uses the two, and how do tests fake them?",
+        grep(r"stored|shown\(", ""),
     )
     agent.say(
-        "Those are about records, not about sizes. Where are limits and sizes of results counted in replay?",
-        grep(r"shell|Bash|limit", "core/src/trimtab/replay"),
+        "`nothing` in test_budget_preview.py is the fake. Now the helpers that cut: who calls them?",
         grep(r"\blast\(|\bclip\(|\bfirst\(", PLUGIN),
     )
     agent.say(
@@ -102,7 +99,7 @@ def plan(agent: Agent) -> None:
     agent.say(
         "And the rules for contributions, so that the plan has no surprise in it.",
         read("CONTRIBUTING.md"),
-        read(f"{PLUGIN}/README.md"),
+        read(f"{PLUGIN}/README.md", 1, 60),
     )
     agent.say(
         "Plan:\n"

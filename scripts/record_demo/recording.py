@@ -119,9 +119,7 @@ class Recording:
                 "timestamp": at,
                 "version": "2.1.37",  # the build whose layout this is
                 "cwd": self._root,
-                "gitBranch": "main",
                 "isSidechain": False,
-                "userType": "external",
                 "message": message,
             }
         )
@@ -133,4 +131,4 @@ class Recording:
         return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
 
     def _id(self, prefix: str) -> str:
-        return prefix + f"{self.random.getrandbits(96):024x}"
+        return prefix + f"{self.random.getrandbits(64):016x}"

@@ -71,7 +71,7 @@ class Tools:
         """Numbered lines of a file."""
         lines = self._real(file_path).read_text(encoding="utf-8").splitlines()
         shown = lines[offset - 1 : offset - 1 + limit]
-        return "\n".join(f"{number:>6}→{line}" for number, line in enumerate(shown, offset))
+        return "\n".join(f"{number}→{line}" for number, line in enumerate(shown, offset))
 
     def glob(self, pattern: str) -> str:
         """Paths that match, sorted."""
@@ -82,9 +82,10 @@ class Tools:
         """Lines that match a regular expression, or only the files that have some."""
         start, hits = self._real(path), []
         for file in filter(self._visible, sorted(start.rglob(glob)) if start.is_dir() else [start]):
+            name = file.relative_to(self._root)
             lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
-            found = [f"{file}:{number}:{line}" for number, line in lines if re.search(pattern, line)]
-            hits += found if output_mode == "content" else [str(file)][: len(found)]
+            found = [f"{name}:{number}:{line}" for number, line in lines if re.search(pattern, line)]
+            hits += found if output_mode == "content" else [str(name)][: len(found)]
         return "\n".join(hits) or "No matches found"
 
     def edit(self, file_path: str, old_string: str, new_string: str) -> str:
@@ -92,9 +93,7 @@ class Tools:
         file = self._real(file_path)
         text = file.read_text(encoding="utf-8")
         if text.count(old_string) != 1:
-            raise ToolError(
-                f"{text.count(old_string)} matches of the string to replace, not one: {file_path}"
-            )
+            raise ToolError(f"{text.count(old_string)} matches of the string to replace, not one: {file_path}")
         file.write_text(text.replace(old_string, new_string), encoding="utf-8")
         first = text[: text.index(old_string)].count("\n") + 1
         shown = self.read(file_path, max(1, first - 3), new_string.count("\n") + 7)

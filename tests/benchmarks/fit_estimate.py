@@ -106,10 +106,7 @@ def generated() -> Iterator[tuple[str, str, str]]:
     ]
     for size in (500, 2_000, 8_000):
         lines = range(size // 64)
-        rows = [
-            {"id": rng.randint(1, 9999), "ok": rng.random() < 0.5, "score": round(rng.random(), 4)}
-            for _ in lines
-        ]
+        rows = [{"id": rng.randint(1, 9999), "ok": rng.random() < 0.5, "score": round(rng.random(), 4)} for _ in lines]
         log = "2026-11-{:02d}T12:{:02d}:{:02d}.{:03d}Z INFO worker-{} took {} ms"
         texts = {
             "hex": rng.randbytes(size // 2).hex(),

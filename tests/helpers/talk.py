@@ -65,9 +65,7 @@ class Talk:
         calls = self.rng.choice([0, 1, 1, 1, 2, 4])
         for n in range(calls):
             arguments = {"file_path": f"/f{self.rng.randrange(5)}"}
-            content.append(
-                {"type": "tool_use", "id": f"toolu_{self.serial}_{n}", "name": "Read", "input": arguments}
-            )
+            content.append({"type": "tool_use", "id": f"toolu_{self.serial}_{n}", "name": "Read", "input": arguments})
         if not calls and not any(block["type"] == "text" for block in content):
             content.append(self.block())
         return {"role": "assistant", "content": content}

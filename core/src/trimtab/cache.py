@@ -6,8 +6,10 @@ are still held. The provider's `usage` corrects it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 __all__ = ["Cache", "Sent", "shared"]
 
@@ -35,18 +37,19 @@ class Sent:
     """One request as the provider saw it; element 0 stands for system and tools, the others for one message each."""
 
     keys: Sequence[str]
-    ends: Sequence[float]
-    """Tokens up to and including each element."""
+    weights: Sequence[float]
+    """Tokens of each element, in any one unit."""
     time: float
     """Epoch seconds at which it started; the time to live counts from here."""
     stored: float
-    """Tokens of it that the provider keeps."""
+    """The share of it that the provider keeps, 0 to 1."""
 
     def held(self, keys: Sequence[str]) -> int:
         """How many leading ``keys`` this request left in the cache."""
         count = shared(self.keys, keys)
-        while count and self.ends[count - 1] > self.stored:
-            count -= 1
+        if self.stored < 1:
+            ends = list(accumulate(self.weights))
+            count = min(count, bisect_right(ends, self.stored * ends[-1]))
         return count
 
 
@@ -62,16 +65,13 @@ class Cache:
         """How many leading ``keys`` the provider still holds at ``now``."""
         return max((sent.held(keys) for sent in self.requests if now - sent.time < self.ttl), default=0)
 
-    def sent(self, keys: Sequence[str], ends: Sequence[float], now: float) -> int:
-        """A request starts: what is held is renewed, the rest is written. Returns how many keys were held."""
-        hit = self.held(keys, now)
-        stored = ends[-1] if ends and ends[-1] >= self.minimum else 0.0
+    def sent(self, keys: Sequence[str], weights: Sequence[float], tokens: float, now: float) -> None:
+        """A request of ``tokens`` starts: what is held of it is renewed, the rest is written."""
         earlier = [sent for sent in self.requests if shared(sent.keys, keys) < len(sent.keys)]
-        self.requests = [*earlier[1 - KEPT :], Sent(keys, ends, now, stored)]
-        return hit
+        stored = 1.0 if tokens >= self.minimum else 0.0
+        self.requests = [*earlier[1 - KEPT :], Sent(keys, weights, now, stored)]
 
     def correct(self, stored: float, total: float) -> None:
         """The provider's word on the last request: ``stored`` of its ``total`` tokens were read or written."""
-        last = self.requests[-1]
         share = stored / total if total else 0.0
-        last.stored = last.ends[-1] * (1.0 if share >= WHOLE else share)
+        self.requests[-1].stored = 1.0 if share >= WHOLE else share

@@ -110,16 +110,15 @@ class Conversation:
         self._path: list[Message] = []
         self._seen: list[Wire] = []
         self._ends: list[int] = []
+        self._straight = True
+        """Whether the last call's messages were its path, one for one, as said."""
 
     def locate(self, messages: Sequence[Any]) -> Location:
         """The path of ``messages``; what is new is parsed, hashed and counted once, a change makes a branch."""
         known = self._known(messages)
         end = self._ends[known - 1] if known else 0
         path, seen, ends = self._path[:end], self._seen[:known], self._ends[:known]
-        handed: list[Any] = [None] * end
-        for index, stop in enumerate(ends):
-            if stop and (index == 0 or ends[index - 1] < stop) and self._said(path[stop - 1], seen[index]):
-                handed[stop - 1] = messages[index]
+        handed = list(messages[:known]) if self._straight else self._place(messages, path, seen, ends)
         shared = end
         for message in messages[known:]:
             plain = self._match(path, handed, message)
@@ -128,7 +127,16 @@ class Conversation:
         while shared < min(len(path), len(self._path)) and path[shared] is self._path[shared]:
             shared += 1
         self._path, self._seen, self._ends = path, seen, ends
+        self._straight = len(path) == len(seen) and None not in (handed[known:] if self._straight else handed)
         return Location(list(path), handed, shared)
+
+    def _place(self, messages: Sequence[Any], path: list[Message], seen: list[Wire], ends: list[int]) -> list[Any]:
+        """For each path message what was handed in for it; None where that was our own rendering."""
+        handed: list[Any] = [None] * len(path)
+        for index, stop in enumerate(ends):
+            if stop and (index == 0 or ends[index - 1] < stop) and self._said(path[stop - 1], seen[index]):
+                handed[stop - 1] = messages[index]
+        return handed
 
     def _known(self, messages: Sequence[Any]) -> int:
         """How many messages equal those of the last call; one comparison in C when all do."""

@@ -57,25 +57,19 @@ class Model:
 MILLION, K128 = 1_000_000, 128_000
 
 
-def _claude(
-    name: str, input: float, read: float, minimum: int, *, bound: bool = False, cliffs: Cliffs = ()
-) -> Model:
+def _claude(name: str, input: float, read: float, minimum: int, *, bound: bool = False, cliffs: Cliffs = ()) -> Model:
     """Claude from 4.7 on: output 5 times the input price, writing 1.25 times, for an hour twice."""
     price = Prices(input, 5 * input, read, 1.25 * input, 2 * input)
     return Model(f"claude-{name}", MILLION, K128, price, minimum, 300.0, 1.4, bound, cliffs)
 
 
-def _older_claude(
-    name: str, input: float, minimum: int, window: int = 200_000, output: int = 64_000
-) -> Model:
+def _older_claude(name: str, input: float, minimum: int, window: int = 200_000, output: int = 64_000) -> Model:
     """Claude before 4.7: fewer tokens for the same text, reading at a tenth."""
     price = Prices(input, 5 * input, input / 10, 1.25 * input, 2 * input)
     return Model(f"claude-{name}", window, output, price, minimum, 300.0, 1.2)
 
 
-def _gpt(
-    name: str, input: float, output: float, read: float, *, write: float = 1.25, ttl: float = 1_800
-) -> Model:
+def _gpt(name: str, input: float, output: float, read: float, *, write: float = 1.25, ttl: float = 1_800) -> Model:
     """GPT from 5.4 on: ``read``, ``write`` are factors on ``input``; above 272k all input costs double."""
     price = Prices(input, output, read * input, write * input, write * input)
     return Model(name, 1_050_000, K128, price, 1_024, ttl, 1.0, cliffs=((272_000, 2.0),))
@@ -144,9 +138,7 @@ _ROWS = (
     # Doubles on 2026-12-01.
     _other("gemini-4-argon", 1_050_000, 1_050_000, (2, 10, 0.1), minimum=4_096, ttl=300),
     _other("gemini-3.8-flash", 1_050_000, 65_000, (0.75, 3.75, 0.075), minimum=4_096, ttl=300),
-    _other(
-        "gemini-3.1-pro", 1_050_000, 65_000, (2, 12, 0.2), minimum=4_096, ttl=300, cliffs=((200_000, 2.0),)
-    ),
+    _other("gemini-3.1-pro", 1_050_000, 65_000, (2, 12, 0.2), minimum=4_096, ttl=300, cliffs=((200_000, 2.0),)),
     _other("gemini-3-pro", 1_050_000, 65_000, (2, 12, 0.2), minimum=4_096, ttl=300, cliffs=((200_000, 2.0),)),
     # Day prices; by night about half.
     _other("deepseek-v4-pro", MILLION, 393_000, (1.32, 3.96, 0.044), minimum=64, ttl=7_200, factor=1.17),

@@ -6,17 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from trimtab.conversation import Block
 from trimtab.projection import Item, Projection
 
 __all__ = ["Names"]
 
-_WORD = re.compile(r"[\w./\\-]*\w")
+_WORD = re.compile(r"[\w./\\-]+")
 _PART = re.compile(r"\w+")
+_NAME = re.compile(r"[\w./\\-]*\w")
 
 
 def _words(text: str) -> set[str]:
     """Paths and the identifiers in them."""
-    words = set(_WORD.findall(text))
+    words = {word.rstrip("./\\-") for word in _WORD.findall(text)}
     return words.union(*(_PART.findall(word) for word in words if not word.isalnum()))
 
 
@@ -30,7 +32,7 @@ class Names:
 
     def shown(self, projection: Projection, name: str) -> int:
         """In how many blocks of the view ``name`` stands; a phrase is looked for in every text."""
-        if not _WORD.fullmatch(name):
+        if not _NAME.fullmatch(name):
             return sum(name in text for item in projection.items for text in _texts(projection, item))
         at = (projection, projection.version)
         if at != self._at:
@@ -56,7 +58,12 @@ def _texts(projection: Projection, item: Item) -> Iterator[str]:
     if item.message is None:
         yield item.text
     elif item.wire is None:
-        yield from (block.text for block in item.message.blocks)
+        yield from map(_text, item.message.blocks)
     else:
         _, blocks = projection.dialect.parse(item.wire, item.id)
-        yield from (block.text for block in blocks)
+        yield from map(_text, blocks)
+
+
+def _text(block: Block) -> str:
+    """Arguments are JSON: an escaped line end is no part of the name behind it."""
+    return block.text.replace("\\n", "\n").replace("\\t", "\t") if block.type == "tool_use" else block.text

@@ -14,7 +14,7 @@ from typing import Any
 
 from trimtab import rules
 from trimtab.ask import Ask, checked
-from trimtab.edits import Drop, Edit, Fold, Guide, Insert, Note, Pin, Repair, targets
+from trimtab.edits import Drop, Edit, Fold, Guide, Insert, Note, Pin, Repair, Restore, targets
 from trimtab.errors import AskFailed, TrimtabError, Veto
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Projection
@@ -31,6 +31,9 @@ ENDLESS = 10_000
 
 FAILURES = 3
 """Failing passes, or boundaries within as many turns of each other, that open a breaker (R29)."""
+
+ASKED = "restore:"
+"""Notes of this key say that a decision is to be undone in the next pass."""
 
 Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
 """Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
@@ -76,7 +79,8 @@ class Pass:
     ) -> None:
         self.plan = plan
         self.before = projection
-        self.work = projection.copy()
+        self.work = projection
+        """The projection that edits go to; `before` itself until the first one."""
         self.context = context
         self.report = report
         self.idle = idle
@@ -87,6 +91,9 @@ class Pass:
         self.guides: list[str] = []
         self.asked_pins: set[Trigger] = set()
         self.second = False
+        self.mark: Projection | None = None
+        self.shown: View | None = None
+        """The view in the hands of the stage that looks now; it follows the edits that pass."""
         self.vetoed = ""
         self.target: float | None = None
         self.boundary = False
@@ -102,6 +109,7 @@ class Pass:
         """Stages, second look, boundary inserts, and the hooks that look back; raises `Veto` from post_compact."""
         if source is not None:
             self._start(source)
+        self._restore()
         waited: list[tuple[Stage, int]] = []
         for stage in self.plan.stages:
             held = self.context.held
@@ -116,14 +124,32 @@ class Pass:
         if self.drafts:
             self._judge_hooks()
 
+    def _apply(self, edit: Edit) -> None:
+        """Apply an edit to a copy of what others still need: the projection before the pass, or before this look."""
+        if self.work is self.before or self.work is self.mark:
+            self.work = self.work.copy()
+            if self.shown is not None:
+                self.shown.projection = self.work
+        self.work.apply(edit)
+
     def repair(self, repairs: Iterable[Repair]) -> None:
         """Record the dialect's repairs; they are exempt from the rules."""
         repairs = [edit for edit in repairs if self.work.state.repairs.get(edit.message) != edit]
         if repairs:
             for edit in repairs:
-                self.work.apply(edit)
+                self._apply(edit)
             self.drafts.append(Draft("repair", list(repairs)))
             self.report.repairs = len(repairs)
+
+    def _restore(self) -> None:
+        """Carry out what `Session.restore` asked for, as an edit like any other; what is refused stays asked for."""
+        for key, said in list(self.work.state.notes.items()):
+            if key.startswith(ASKED) and said:
+                draft = Draft("restore")
+                seq = int(key.removeprefix(ASKED))
+                if self._take("restore", Opening(everything=True), Restore((seq,), "asked for"), draft, []):
+                    self.drafts.append(draft)
+                    self._note(Note(key, None, self.work.path[0].id))
 
     def _look(self, stage: Stage, again: int | None = None) -> Generator[Ask, Any, bool]:
         """One look of one stage; True if it would look again behind a break that others make (R4)."""
@@ -144,7 +170,8 @@ class Pass:
     # ------------------------------------------------------------------ one stage
 
     def _propose(self, stage: Stage, gate: Opening) -> Generator[Ask, Any, None]:
-        mark, held, boundary = self.work.copy(), self.context.held, self.boundary
+        mark, held, boundary = self.work, self.context.held, self.boundary
+        self.mark, self.shown = mark, self.view
         draft = Draft(stage.name)
         free: list[Edit] = []
         try:
@@ -161,7 +188,7 @@ class Pass:
             self._back(mark, held, boundary)
             draft = Draft(stage.name)
             for edit in free:
-                self._take(stage, Opening(), edit, draft, [])
+                self._take(stage.name, Opening(), edit, draft, [])
         if draft.edits:
             self.drafts.append(draft)
             if draft.boundary:
@@ -170,13 +197,14 @@ class Pass:
     def _back(self, mark: Projection, held: int, boundary: bool) -> None:
         """Undo one stage's look; pins that it caused to be asked for stay."""
         pins = [pin for key, pin in self.work.state.pins.items() if key not in mark.state.pins]
-        self.work, self.context.held, self.boundary = mark, held, boundary
+        self.work, self.context.held, self.boundary, self.shown = mark, held, boundary, None
         for pin in pins:
-            self.work.apply(Pin(pin.block, pin.reason, pin.text))
+            self._apply(Pin(pin.block, pin.reason, pin.text))
 
     def _drive(self, stage: Stage, gate: Opening, draft: Draft, free: list[Edit]) -> Generator[Ask, Any, None]:
         """Run the generator: edits are judged one by one, an Ask goes out, `over` ends at its target (R5)."""
-        proposals = stage.propose(self.view)
+        assert self.shown is not None
+        proposals = stage.propose(self.shown)
         if not isinstance(proposals, Generator):
             proposals = (edit for edit in proposals)
         answer: Any = None
@@ -189,7 +217,8 @@ class Pass:
                 if isinstance(edit, Ask):
                     answer = yield from self._ask(edit)
                     continue
-                answer = self._take(stage, gate, edit, draft, free)
+                answer = None
+                self._take(stage.name, gate, edit, draft, free)
                 if gate.target is not None and self.view.tokens <= gate.target:
                     return
         finally:
@@ -205,7 +234,7 @@ class Pass:
         except AskFailed as error:
             return error
 
-    def _take(self, stage: Stage, gate: Opening, edit: Any, draft: Draft, free: list[Edit]) -> bool:
+    def _take(self, stage: str, gate: Opening, edit: Any, draft: Draft, free: list[Edit]) -> bool:
         """Judge one proposal; apply it if it passes."""
         if not self.asked_pins or self.second:
             self._pins(self._trigger())
@@ -217,14 +246,14 @@ class Pass:
                 place = None
             sent = place is not None and view.sent(place)
             if sent and place is not None:
-                self._may_break(stage.name, gate, place)
+                self._may_break(stage, gate, place)
             strips = self._strip(view, place, edit) if place is not None else None
         except Refused as refusal:
-            self.report.refuse(stage.name, str(refusal))
+            self.report.refuse(stage, str(refusal))
             return False
         raw = self.work.raw
         for one in (strips, edit) if strips else (edit,):
-            self.work.apply(one)
+            self._apply(one)
             draft.edits.append(one)
         draft.freed += view.context.meter.factor * (raw - self.work.raw)
         if sent and place is not None:
@@ -310,7 +339,7 @@ class Pass:
             self.report.refuse(name, str(refusal))
             return
         if (edit.block, edit.text) not in self.work.state.pins:
-            self.work.apply(edit)
+            self._apply(edit)
             draft.edits.append(edit)
 
     def _start(self, source: Source) -> None:
@@ -331,7 +360,7 @@ class Pass:
             except Refused as refusal:
                 self.report.refuse(name, str(refusal))
                 continue
-            self.work.apply(edit)
+            self._apply(edit)
             draft.edits.append(edit)
         if draft.edits:
             self.drafts.append(draft)
@@ -398,7 +427,7 @@ class Pass:
         self._note(Note(f"breaker:{name}", why, self.work.path[0].id))
 
     def _note(self, note: Note) -> None:
-        self.work.apply(note)
+        self._apply(note)
         self.drafts.append(Draft("kernel", [note]))
 
     def _open_breaker(self, name: str) -> bool:

@@ -16,29 +16,19 @@ from trimtab import hookspecs
 from trimtab.errors import PluginError, ProfileError
 from trimtab.stage import Hook, Stage, StageOptions
 
-__all__ = ["Broken", "Catalog", "Found", "catalog", "manager"]
-METHODS = ("post_compact", "pre_compact", "session_start")
+__all__ = ["Catalog", "Found", "catalog", "manager"]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A stage or hook class and the distribution that brings it."""
+    """A stage or hook class and the distribution that brings it; a ``broken`` one has an error instead of a class."""
 
     name: str
-    kind: Literal["hook", "stage"]
+    kind: Literal["broken", "hook", "stage"]
     distribution: str
     version: str
-    cls: type[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A plugin that cannot be used, by the name of its entry point or stage, and why."""
-
-    name: str
-    distribution: str
-    version: str
-    error: str
+    cls: Any = None
+    error: str = ""
 
 
 @dataclass(slots=True)
@@ -47,7 +37,7 @@ class Catalog:
 
     stages: dict[str, Found] = field(default_factory=dict)
     hooks: dict[str, Found] = field(default_factory=dict)
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[Found] = field(default_factory=list)
 
     def get(self, kind: str, name: str, where: str) -> Found:
         """Look a name up; raises `PluginError` if its plugin is broken, `ProfileError` if there is none."""
@@ -64,34 +54,35 @@ class Catalog:
 
 def catalog(extra: Sequence[Any] = ()) -> Catalog:
     """List what is installed, and what ``extra`` (classes, modules) gives or raises `PluginError` for."""
-    installed, broken = _installed()
-    given = [found for thing in extra for found in _found(thing, "plugins=", "(argument)")]
-    groups: dict[tuple[str, str], dict[type, Found]] = {}
-    for found in [*installed, *given]:
+    given = (found for thing in extra for found in _found(thing, "plugins=", "(argument)"))
+    groups: dict[tuple[str, str], dict[Any, Found]] = {}
+    for found in (*_installed(), *given):
         groups.setdefault((found.kind, found.name), {}).setdefault(found.cls, found)
-    result = Catalog(broken=list(broken))
+    result = Catalog()
     for (kind, name), group in groups.items():
-        if len(group) == 1:
-            (result.stages if kind == "stage" else result.hooks)[name] = next(iter(group.values()))
-            continue
         sources = " and ".join(f"{found.distribution} {found.version}" for found in group.values())
-        error = f"{sources} give a {kind} of this name; uninstall one"
-        result.broken += [Broken(name, found.distribution, found.version, error) for found in group.values()]
+        for found in group.values():
+            if kind == "broken":
+                result.broken.append(found)
+            elif len(group) > 1:
+                error = f"{sources} give a {kind} of this name; uninstall one"
+                result.broken.append(Found(name, "broken", found.distribution, found.version, error=error))
+            else:
+                (result.stages if kind == "stage" else result.hooks)[name] = found
     return result
 
 
 @cache
-def _installed() -> tuple[list[Found], list[Broken]]:
+def _installed() -> list[Found]:
     found: list[Found] = []
-    broken: list[Broken] = []
     for point in sorted(entry_points(group="trimtab"), key=lambda point: (point.name, point.value)):
         source = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
         try:
             found += _found(point.load(), *source)
         except (Exception, SystemExit) as error:
             kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
-            broken.append(Broken(point.name, *source, " ".join(f"{kind}{error}".split())))
-    return found, broken
+            found.append(Found(point.name, "broken", *source, error=" ".join(f"{kind}{error}".split())))
+    return found
 
 
 def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
@@ -108,7 +99,7 @@ def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
         if not issubclass(cls.Options, StageOptions if base is Stage else BaseModel):
             raise PluginError(f"{cls.__name__}.Options is not a subclass of {base.__name__}Options")
         if base is Hook:
-            _checked(cls, *METHODS)
+            _checked(cls, "post_compact", "pre_compact", "session_start")
         yield Found(cls.name, "stage" if base is Stage else "hook", distribution, version, cls)
 
 

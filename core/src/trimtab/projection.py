@@ -84,7 +84,6 @@ class Projection:
         self.dialect = conversation.dialect
         self.path = path
         self.rows = list(rows)
-        self.items: list[Item] = []
         self.version = 0
         self.rounds: list[int] = []
         """For each message of the path the index at which its round starts; -1 outside rounds."""
@@ -99,8 +98,9 @@ class Projection:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.state = self.state.copy()
-        for name in ("rows", "items", "path", "rounds", "turns"):
+        for name in ("rows", "items", "keys", "weights", "results", "path", "rounds", "turns"):
             setattr(other, name, list(getattr(self, name)))
+        other.wired = dict(self.wired)
         return other
 
     def extend(self, messages: Iterable[Message]) -> None:
@@ -108,8 +108,7 @@ class Projection:
         for message in messages:
             self.path.append(message)
             self._place(message)
-            self.items.append(self._item(message, message.depth))
-            self.raw += self.items[-1].tokens
+            self._add(self._item(message, message.depth))
         self.version += 1
 
     def apply(self, edit: Edit) -> None:
@@ -198,8 +197,28 @@ class Projection:
     # ------------------------------------------------------------------ items
 
     def _lay(self) -> None:
-        self.items = list(self._items())
-        self.raw = sum(item.tokens for item in self.items)
+        self.items: list[Item] = []
+        self.keys: list[str] = []
+        self.weights: list[int] = []
+        self.results: list[tuple[Message, int]] = []
+        """Where the results that the view holds stand: message and position."""
+        self.wired: dict[int, Item] = {}
+        """Items that show something else than was handed in, by position."""
+        self.raw = 0
+        for item in self._items():
+            self._add(item)
+        self.straight = len(self.items) == len(self.path) and all(item.message for item in self.items)
+        """Whether the view shows each message of the path as one message."""
+
+    def _add(self, item: Item) -> None:
+        if item.wire is not None:
+            self.wired[len(self.items)] = item
+        self.items.append(item)
+        self.keys.append(item.key)
+        self.weights.append(item.tokens)
+        self.raw += item.tokens
+        if item.message is not None:
+            self.results += [(item.message, n) for n in item.message.results]
 
     def _items(self) -> Iterator[Item]:
         state, path = self.state, self.path
@@ -289,8 +308,11 @@ class Projection:
             low, high = (middle + 1, high) if self.items[middle].end <= depth else (low, middle)
         old = self.items[low]
         if old.message is not None and old.message.id == id:
-            self.items[low] = self._item(old.message, old.start)
-            self.raw += self.items[low].tokens - old.tokens
+            item = self.items[low] = self._item(old.message, old.start)
+            self.keys[low], self.weights[low] = item.key, item.tokens
+            self.raw += item.tokens - old.tokens
+            if item.wire is not None:
+                self.wired[low] = item
 
 
 def _lasting(edit: Edit) -> bool:

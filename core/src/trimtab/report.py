@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from trimtab.projection import Pinned
@@ -30,7 +31,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Report:
-    """One pass. ``keys`` and ``ends`` describe the request: element 0 is system and tools, then one per message."""
+    """One pass. ``keys`` and ``weights`` describe the request: element 0 is system and tools, then one per message."""
 
     trigger: str = "auto"
     decisions: list[Outcome] = field(default_factory=list)
@@ -45,10 +46,16 @@ class Report:
     held: int = 0
     """Leading elements of `keys` that the provider still held when the request started."""
     keys: Sequence[str] = ()
-    ends: Sequence[float] = ()
+    weights: Sequence[float] = ()
+    """Uncalibrated tokens of each element, what we do not see counted with the first."""
     meter: dict[str, float] = field(default_factory=dict)
     """`factor` and `hidden`: a request weighs hidden + factor * uncalibrated tokens."""
     pins: Sequence[Pinned] = ()
+
+    @property
+    def ends(self) -> list[float]:
+        """Calibrated tokens up to and including each element."""
+        return list(accumulate(self.meter["factor"] * weight for weight in self.weights))
 
     def refuse(self, stage: str, reason: str) -> None:
         """Count one refusal."""

@@ -16,16 +16,16 @@ from trimtab.ask import Ask, Asker, adrive, drive
 from trimtab.cache import Cache
 from trimtab.commit import commit, decision, stored_text
 from trimtab.conversation import Conversation, Location, digest
-from trimtab.edits import Restore
+from trimtab.edits import Note
 from trimtab.errors import ContextOverflow, Unknown, Veto
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.names import Names
 from trimtab.parts import part
-from trimtab.pipeline import Draft, Pass, Plan
+from trimtab.pipeline import ASKED, Draft, Pass, Plan
 from trimtab.plugins import manager
 from trimtab.profile import Profile, load
-from trimtab.projection import Projection
+from trimtab.projection import Item, Projection
 from trimtab.provider import Provider, family_factor, resolve
 from trimtab.report import Report
 from trimtab.stores import BlobStore, LedgerStore
@@ -160,15 +160,16 @@ class Session:
             self.cache.correct(usage.read + usage.written, usage.total)
 
     def restore(self, seq: int) -> None:
-        """Undo a decision from the next request on; removed thinking stays removed. Raises `Unknown`."""
+        """Undo a decision with the next request, also one of another process; removed thinking stays removed.
+
+        Raises `Unknown` for a number that the ledger does not have.
+        """
         with self._lock.lock:
             if not 0 < seq <= len(self.ledger.decisions):
                 known = (str(decision.seq) for decision in self.ledger.decisions)
                 raise Unknown(f"no decision {seq} in session {self.id!r}", available=known, label="decisions")
-            at = self.projection.path[-1].id if self.projection and self.projection.path else ""
-            touched = self.ledger.decisions[seq - 1].touches()
-            edit = Restore((seq,), "asked for", at or next(iter(touched), ""))
-            self.ledger.append([decision(Draft("restore", [edit], free=False), "manual", self.clock())])
+            asked = Note(f"{ASKED}{seq}", True, next(iter(sorted(self.ledger.decisions[seq - 1].touches())), ""))
+            self.ledger.append([decision(Draft("restore", [asked]), "manual", self.clock())])
             self.projection = None
 
     def explain(self) -> list[dict[str, Any]]:
@@ -201,8 +202,8 @@ class Session:
                 raise
             raw.report.failures.append(f"the messages could not be read, sent as they are: {error!r}")
             return raw
-        keys, _ = self._keys(base, head)
-        self._adopt(base, keys)
+        keys, weights = self._keys(base, head)
+        self._adopt(base, keys, weights)
         held = self.cache.held(keys, self.context.now)
         try:
             work = yield from self._pass(base, location, report, trigger, held)
@@ -266,9 +267,7 @@ class Session:
         if known is not None and location.shared == len(known.path) and known.conversation is self.conversation:
             news = path[location.shared :]
             if not any(message.id in self.ledger.touched for message in news):
-                if news:
-                    known = known.copy()
-                    known.extend(news)
+                known.extend(news)
                 return known
         return Projection(self.conversation, path, self.ledger.rows())
 
@@ -284,47 +283,44 @@ class Session:
         return len(self._heads) - 1
 
     def _keys(self, projection: Projection, head: int) -> tuple[list[str], list[float]]:
-        view = View(projection, self.context)
-        factor = self.meter.factor
-        total = self.meter.hidden(view.on) + factor * self.context.head
+        """The request as the cache model sees it: keys and uncalibrated tokens, system and tools first."""
         inserts = projection.state.inserts.get("system", ())
-        keys, ends = [f"{head}:{digest(inserts)}" if inserts else str(head)], [total]
-        for item in projection.items:
-            total += factor * item.tokens
-            keys.append(item.key)
-            ends.append(total)
-        return keys, ends
+        unseen = self.meter.hidden(View(projection, self.context).on) / self.meter.factor
+        key = f"{head}:{digest(inserts)}" if inserts else str(head)
+        return [key, *projection.keys], [max(0.0, unseen) + self.context.head, *projection.weights]
 
-    def _adopt(self, base: Projection, keys: list[str]) -> None:
+    def _adopt(self, base: Projection, keys: list[str], weights: list[float]) -> None:
         """A conversation that others sent before us, or before a restart, is taken to be in the cache still (R8)."""
-        if self.cache.requests:
+        if self.cache.requests or not View(base, self.context).answers:
             return
         view = View(base, self.context)
-        sent = [item for item in base.items if item.covers and view.sent(item.end - 1)]
-        if sent:
-            ends = [float(n) for n in range(1, len(sent) + 2)]
-            self.cache.sent(keys[: len(sent) + 1], ends, self.context.now)
-            self.cache.requests[-1].stored = ends[-1]
+        sent = 1 + sum(bool(item.covers) and view.sent(item.end - 1) for item in base.items)
+        self.cache.sent(keys[:sent], weights[:sent], self.cache.minimum, self.context.now)
 
     def _request(
         self, work: Projection, location: Location, system: Any, tools: Any, report: Report, head: int
     ) -> Request:
-        messages = []
-        for item in work.items:
-            if item.wire is not None:
-                messages.append(self.dialect.plain(item.wire))
-            else:
-                handed = location.handed[item.end - 1]
-                assert item.message is not None
-                messages.append(self.dialect.plain(item.message.wire) if handed is None else handed)
-        report.keys, report.ends = self._keys(work, head)
-        report.tokens_after = report.ends[-1]
+        plain = self.dialect.plain
+        if work.straight and None not in location.handed:
+            messages = list(location.handed)
+            for index, item in work.wired.items():
+                messages[index] = plain(item.wire)
+        else:
+            messages = [self._shown(item, location) for item in work.items]
+        report.keys, report.weights = self._keys(work, head)
         view = View(work, self.context)
         report.meter = {"factor": self.meter.factor, "hidden": self.meter.hidden(view.on)}
+        report.tokens_after = view.tokens
         report.pins = view.pins
-        self.cache.sent(report.keys, report.ends, self.context.now)
+        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
         inserts = [text for text, _ in work.state.inserts.get("system", ())]
         return Request(messages, self.dialect.system(system, inserts), tools, {}, report)
+
+    def _shown(self, item: Item, location: Location) -> Any:
+        """One message as it goes out: the object handed in, or a copy that the caller may change."""
+        handed = location.handed[item.end - 1] if item.wire is None else None
+        wire = item.wire if item.message is None or item.wire is not None else item.message.wire
+        return self.dialect.plain(wire) if handed is None else handed
 
     def _check(self, report: Report) -> None:
         """Raise where the request fills the window: what fills it, and what to do."""
@@ -334,7 +330,7 @@ class Session:
         factor = self.meter.factor
         biggest = sorted(view.messages, key=lambda item: -item.tokens)[:3]
         parts = [f"{item.role} message {item.id[:8]}: {factor * item.tokens:,.0f}" for item in biggest]
-        parts.append(f"system, tools and what is not seen: {report.ends[0]:,.0f}")
+        parts.append(f"system, tools and what is not seen: {factor * report.weights[0]:,.0f}")
         if view.pins:
             conversation = self.conversation
             pinned = sum(conversation.count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)

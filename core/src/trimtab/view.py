@@ -123,9 +123,7 @@ class Results(Sequence[Result]):
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._places = [
-            (item.message, n) for item in view.projection.items if item.message for n in item.message.results
-        ]
+        self._places = view.projection.results
 
     def __len__(self) -> int:
         return len(self._places)

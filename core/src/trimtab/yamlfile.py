@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -11,7 +11,7 @@ import yaml
 
 from trimtab.errors import ProfileError
 
-__all__ = ["KeyPath", "Layer", "parse", "shown"]
+__all__ = ["KeyPath", "Layer", "parse", "said", "shown", "where"]
 KeyPath = tuple[str | int, ...]
 DEEPEST = 20  # levels of nesting; ends an alias that contains itself
 TRAPS = {
@@ -105,3 +105,21 @@ class _Reader:
 def shown(path: KeyPath) -> str:
     """Write a path as ``stages[2].snip.when``."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
+
+
+def said(path: KeyPath, layers: Sequence[Layer]) -> str | None:
+    """Find the origin of exactly this path, the strongest layer first; a list comes from one layer as a whole."""
+    listed = next((path[:n] for n, key in enumerate(path) if isinstance(key, int)), None)
+    for layer in layers:
+        if (place := layer.origin(path)) or (listed and layer.origin(listed)):
+            return place
+    return None
+
+
+def where(path: KeyPath, layers: Sequence[Layer]) -> str:
+    """Write ``file:line: key.path`` for an error, by the nearest key that was said."""
+    near = path
+    while near and not said(near, layers):
+        near = near[:-1]
+    place = said(near, layers if near else layers[-1:])
+    return f"{place}: {shown(path)}" if place else shown(path)

@@ -114,6 +114,12 @@ def test_reports_of_failures_are_kept_whole() -> None:
     assert kept == ["81: --- FAIL: Test_7 (0.00s)", "82:     app_test.go:31: got 2"]
 
 
+def test_a_failure_in_the_head_stands_once() -> None:
+    """What the head shows is not printed again below it."""
+    text = "\n".join(["error: no rule to make it", *[FILLER] * 60])
+    assert body(names(text, 4_000, 200, only_here)) == []
+
+
 def test_long_lines_are_judged_by_parts_and_printed_as_one() -> None:
     """Minified data: the names in it are found, on one printed line, cut between words."""
     text = "{" + ", ".join(f'"key_{n}": "{FILLER}"' for n in range(60)) + "}"

@@ -49,6 +49,7 @@ def _options(
     """Options of trimtab itself."""
 
 
+# One line for each subcommand, in alphabetical order.
 app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")
 

@@ -27,9 +27,7 @@ def plugins(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    cells = [
-        [*(row[key] for key in COLUMNS[:-1]), row.get("error") or ", ".join(row["options"])] for row in found
-    ]
+    cells = [[*(row[key] for key in COLUMNS[:-1]), row.get("error") or ", ".join(row["options"])] for row in found]
     for line in columns([[key.upper() for key in COLUMNS], *cells]):
         typer.echo(line)
 
@@ -38,15 +36,12 @@ def rows(catalog: Catalog) -> list[dict[str, Any]]:
     """One object per stage, hook and broken plugin (with ``error``); ``options`` is a schema by key."""
     from trimtab.cli.schema import options_schema
 
-    found: list[dict[str, Any]] = [
-        {
-            **{key: getattr(item, key) for key in COLUMNS[:-1]},
-            "options": options_schema(item.cls.Options)["properties"],
-        }
-        for table in (catalog.stages, catalog.hooks)
-        for item in sorted(table.values(), key=lambda item: item.name)
-    ]
-    for broken in catalog.broken:
-        source = {"distribution": broken.distribution, "version": broken.version}
-        found.append({"name": broken.name, "kind": "broken", **source, "options": {}, "error": broken.error})
+    items = sorted(
+        (*catalog.stages.values(), *catalog.hooks.values()), key=lambda item: (item.kind != "stage", item.name)
+    )
+    found = []
+    for item in (*items, *catalog.broken):
+        row = {key: getattr(item, key) for key in COLUMNS[:-1]}
+        row["options"] = options_schema(item.cls.Options)["properties"] if item.cls else {}
+        found.append(row if item.cls else {**row, "error": item.error})
     return found

@@ -35,9 +35,7 @@ def show(profile: Named = None, as_json: AsJson = False) -> None:
         rows = [{"key": key, "value": value, "origin": origin} for key, value, origin in said]
         typer.echo(json.dumps({"profile": loaded.name, "values": rows}, indent=2, ensure_ascii=False))
         return
-    for line in columns(
-        [(key, json.dumps(value, ensure_ascii=False), origin) for key, value, origin in said]
-    ):
+    for line in columns([(key, json.dumps(value, ensure_ascii=False), origin) for key, value, origin in said]):
         typer.echo(line)
 
 

@@ -162,9 +162,7 @@ def pdf_tokens(pages: int) -> int:
     return pages * PAGE
 
 
-def media_tokens(
-    block: Mapping[str, Any], count: Callable[[str], int] = _estimate, *, fine: bool = True
-) -> int:
+def media_tokens(block: Mapping[str, Any], count: Callable[[str], int] = _estimate, *, fine: bool = True) -> int:
     """Tokens of one image or document block, or of another block that stands beside text in a result.
 
     ``count`` counts the texts in it (plain-text documents, titles, other blocks as JSON); ``fine`` as in
@@ -185,9 +183,7 @@ def media_tokens(
     if shape.get("type") == "content":
         content = shape.get("content")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
-        return about + sum(
-            media_tokens(part, count, fine=fine) for part in parts if isinstance(part, Mapping)
-        )
+        return about + sum(media_tokens(part, count, fine=fine) for part in parts if isinstance(part, Mapping))
     return about + pdf_tokens(pdf_pages(_decode(shape.get("data"))))
 
 

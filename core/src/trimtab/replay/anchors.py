@@ -17,7 +17,8 @@ LIMIT = 80
 LINE = 20
 """Characters of a line of old text that make it distinctive."""
 
-_PATH = re.compile(r"(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]+|(?:~|\.{1,2})?/[\w.@+-]+")
+# Possessive, and never begun inside a run: unbroken text of any length is looked at once.
+_PATH = re.compile(r"(?<![\w.@+~-])(?:~?/?(?:[\w.@+-]++/)++[\w.@+-]++|~?/[\w.@+-]++)")
 _IDENTIFIER = re.compile(r"(?<![\w$])[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*(?![\w$])")
 _NUMBER = re.compile(r"(?<!\w)\d{4,}(?!\w)")
 _QUOTED = re.compile(r"""(?<!\w)(?:"([^"\n]{6,120})"|'([^'\n]{6,120})'|`([^`\n]{6,120})`)(?!\w)""")

@@ -39,6 +39,8 @@ class Tally:
     profile: str
     facts: str
     """What the figures rest on, in words: model, prices, window, counter."""
+    notes: list[str]
+    """What the reader met in the recording, and what it left out."""
     window: int
     before: Bill
     after: Bill

@@ -21,7 +21,7 @@ NEWEST = 2
 Messages of one role in a row count as one, as the provider merges them.
 """
 
-_LABEL = re.compile(r"(?:\S*?\.\w{1,10}[:-])?\s*\d+(?:→|\t|[:-])")
+_LABEL = re.compile(r"^(?:\S*?\.\w{1,10}[:-])?\s*\d+(?:→|\t|[:-])")
 """What a read or a search prints in front of a source line: its number, after the file's name."""
 
 
@@ -110,7 +110,7 @@ class _Request:
         if not lines:
             return False
         sources = (line for text in self.sources([anchor]) for line in self.texts[text].splitlines())
-        bodies = {_LABEL.sub("", line, count=1).strip() for line in sources if holds(line, anchor)}
+        bodies = {_LABEL.sub("", line).strip() for line in sources if holds(line, anchor)}
         return any(holds(body, anchor) and holds(line, body) for body in bodies for line in lines)
 
     def sources(self, anchors: Iterable[str]) -> frozenset[int]:

@@ -15,7 +15,7 @@ from trimtab.replay.reader import Reader, Reading
 from trimtab.replay.report import StageTally, Tally
 from trimtab.replay.retention import Retention
 from trimtab.replay.rewrites import Rewrites
-from trimtab.replay.setup import described
+from trimtab.replay.setup import described, notes
 from trimtab.replay.simulate import Bill
 from trimtab.replay.sizes import Recorded, shown_sizes
 from trimtab.replay.usage import reduced

@@ -12,8 +12,9 @@ from trimtab.models import AS_OF, MODELS, find
 from trimtab.profile import Item, Profile
 from trimtab.replay.probe import ProbePins
 from trimtab.session import Session
+from trimtab.transcripts import Recording
 
-__all__ = ["WINDOW", "Setup", "described", "files", "newest"]
+__all__ = ["WINDOW", "Setup", "described", "files", "newest", "notes"]
 
 WINDOW = 200_000
 """Tokens of the window where neither the profile nor the caller says otherwise.
@@ -65,6 +66,12 @@ def described(session: Session) -> str:
         f"window {provider.window:,}; thinking {bound} bound to its prefix; "
         f"tokens counted by {session.counter.name}"
     )
+
+
+def notes(recording: Recording) -> list[str]:
+    """Say what the reader met in a recording, and what it left out."""
+    skipped = ", ".join(f"{count:,} {what}" for what, count in recording.skipped.items())
+    return [*recording.notes, f"left out: {skipped}"] if skipped else list(recording.notes)
 
 
 def files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 from trimtab.cache import Cache
 from trimtab.provider import Provider
@@ -17,7 +16,6 @@ class Bill:
 
     def __init__(self, provider: Provider) -> None:
         self.price = provider.price
-        self.minimum = provider.minimum
         self.cache = Cache(provider.ttl, provider.minimum)
         self.cost = 0.0
         self.read = 0.0
@@ -32,20 +30,14 @@ class Bill:
         seconds.
         """
         keys = [head, *(reading.key for reading in shown)]
-        ends = list(accumulate(sizes))
-        held = self.cache.sent(keys, ends, now)
-        read = ends[held - 1] if held else 0.0
-        rest = ends[-1] - read
-        kept = ends[-1] >= self.minimum
+        read, tokens = sum(sizes[: self.cache.held(keys, now)]), sum(sizes)
+        self.cache.sent(keys, sizes, tokens, now)
+        rest, kept = tokens - read, tokens >= self.cache.minimum
         self.cost += self.price.cost(read=read, write=rest if kept else 0.0, fresh=0.0 if kept else rest)
         self.read += read
-        self.total += ends[-1]
-        self.peak = max(self.peak, ends[-1])
+        self.total += tokens
+        self.peak = max(self.peak, tokens)
         self.requests += 1
-
-    def held(self, keys: Sequence[str], now: float) -> int:
-        """How many leading messages, element 0 counted, the provider still holds before the next request."""
-        return self.cache.held(keys, now)
 
     def fetch(self, tokens: float, context: float) -> float:
         """Dollars for fetching ``tokens`` again: written once, by one more request that reads ``context``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from trimtab.replay.report import TOTAL, Tally, row
@@ -65,17 +66,19 @@ def tables(tallies: Sequence[Tally]) -> Iterator[Table]:
     """One table per session, and one over all where there are several."""
     sessions = list(dict.fromkeys(tally.session for tally in tallies))
     for session in sessions:
-        yield _table(session, [[tally] for tally in tallies if tally.session == session])
+        groups = [[tally] for tally in tallies if tally.session == session]
+        yield _table(session, groups, groups[0][0].notes)
     if len(sessions) > 1:
         profiles = dict.fromkeys(tally.profile for tally in tallies)
         groups = [[tally for tally in tallies if tally.profile == profile] for profile in profiles]
         yield _table(f"{TOTAL}: {len(sessions)} sessions", groups)
 
 
-def _table(title: str, groups: Sequence[Sequence[Tally]]) -> Table:
+def _table(title: str, groups: Sequence[Sequence[Tally]], notes: Sequence[str] = ()) -> Table:
     """Make one table; each group is the tallies of one profile."""
-    facts = list(dict.fromkeys(tally.facts for group in groups for tally in group))
-    table = Table(title=title, title_justify="left", caption="\n".join(facts), caption_justify="left")
+    facts = dict.fromkeys(tally.facts for group in groups for tally in group)
+    caption = escape("\n".join([*facts, *notes]))
+    table = Table(title=escape(title), title_justify="left", caption=caption, caption_justify="left")
     table.add_column("")
     table.add_column("as recorded", justify="right")
     rows = [_row(group) for group in groups]

@@ -21,9 +21,10 @@ REPORTS = (15, 5)
 """How many of the first and of the last lines that report a failure are printed whole, whatever they name."""
 
 _REPORT = re.compile(
-    r"\W*+(?:\S+:\d+:)?(?:\d+:)?\s*+(?:E\s++)?"
-    r"(?:(?:[Ee]rror|ERROR|[Ff]atal|FATAL|panic|\w*(?:Error|Exception))(?:\[\w+\])?:"
-    r"|Traceback |npm (?:ERR|error)|FAIL(?:ED|URE)?\b|(?:Tests:\s+)?\d+ (?:errors?|failed|passed)\b)"
+    r"\W*+(?:\S+(?::\d+:|\(\d+,\d+\):))?(?:\d+:)?\s*+(?:E\s++)?"
+    r"(?:(?:[Ee]rror|ERROR|[Ff]atal|FATAL|panic|\w*(?:Error|Exception))(?:\[\w+\]| [A-Z]+\d+)?:"
+    r"|Traceback |npm (?:ERR|error)|make(?:\[\d+\])?: \*\*\*|FAIL(?:ED|URE)?\b"
+    r"|(?:Tests:\s+)?\d+ (?:errors?|failed|passed)\b)"
     r"|\s*\S*?[\w-]\.\w{1,10}:\d+:"
 )
 
@@ -45,7 +46,7 @@ def names(text: str, size: int, lines: int, shown: Callable[[str], int]) -> str:
     room, left = size - len(head), lines - head.count("\n") - 1
     taken: list[Entry] = []
     runs: set[int] = set()
-    for entry in sorted(_entries(text, set(tokens(head)), shown), key=lambda entry: (-entry.worth, entry.order)):
+    for entry in sorted(_entries(text, head, shown), key=lambda entry: (-entry.worth, entry.order)):
         run, place, number, kept = entry.piece
         heading = run not in runs and place != ""
         need = len(number) + len(kept) + 3 + heading * (len(place) + 1)
@@ -57,7 +58,8 @@ def names(text: str, size: int, lines: int, shown: Callable[[str], int]) -> str:
     return "\n".join([head, *_print(sorted(taken, key=lambda entry: entry.order))])
 
 
-def _entries(text: str, seen: set[str], shown: Callable[[str], int]) -> Iterator[Entry]:
+def _entries(text: str, head: str, shown: Callable[[str], int]) -> Iterator[Entry]:
+    seen = set(tokens(head))
     found = list(pieces(text))
     reports = [order for order, piece in enumerate(found) if not piece.place and _REPORT.match(piece.text)]
     kept = {*reports[: REPORTS[0]], *reports[-REPORTS[1] :]}
@@ -68,7 +70,7 @@ def _entries(text: str, seen: set[str], shown: Callable[[str], int]) -> Iterator
                 seen.add(token)
                 if shown(word(token)) <= 1:
                     new.append(token)
-        if order in kept:
+        if order in kept and piece.text not in head:
             yield Entry(math.inf, order, piece)
         elif new:
             line, listed = piece.text.rstrip(), " ".join(token for token in new if token is not piece.place)

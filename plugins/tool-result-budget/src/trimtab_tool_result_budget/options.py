@@ -72,6 +72,8 @@ class BudgetOptions(StageOptions):
     """By tool class."""
     tools: dict[str, Limit] = Field(default_factory=dict)
     """By tool name, before the class: ``{Read: off, Bash: 8_000}``."""
+    empty: Literal["leave", "name"] = "name"
+    """Whether an empty result says that its tool finished: about 8 tokens, for models that stop at an empty one."""
     message: Limit = 200_000
     """For all results that one user message brings; above it the largest go first."""
     preview: Literal["head", "head-tail", "names"] = "names"

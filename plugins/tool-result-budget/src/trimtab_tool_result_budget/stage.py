@@ -45,14 +45,14 @@ class ToolResultBudget(Stage):
                 if result.replaced or result.media:
                     continue
                 if not result.text.strip():
-                    edits.append(Replace(result, empty(result), "no output"))
+                    if self.options.empty == "name":
+                        edits.append(Replace(result, empty(result), "no output"))
                 elif path := source(result, view.is_stored):
                     edits += self._read_back(result, path)
                 elif self.options.limit(result.tool, result.tool_class) < math.inf:
                     judged.append(result)
             edits += self._message(judged, known)
-        for edit in edits:  # noqa: UP028 - the kernel sends what it decided, and a list cannot be sent to
-            yield edit
+        yield from edits
 
     def _read_back(self, result: Result, path: str) -> Iterator[Replace]:
         """Shorten what any tool read from a stored text to what a reading tool may bring."""

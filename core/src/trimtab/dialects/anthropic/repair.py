@@ -26,7 +26,8 @@ def repair(path: Sequence[Message], start: int) -> list[Repair]:
         begin -= 1
     edits: list[Repair] = []
     for answers, replies in _exchanges(path, begin):
-        edits += _answers(answers, followed=bool(replies))
+        over = any(block.type != "tool_result" for message in replies for block in message.blocks)
+        edits += _answers(path, answers, over)
         edits += _replies(answers, replies)
     return edits
 
@@ -43,12 +44,18 @@ def _exchanges(path: Sequence[Message], index: int) -> Iterator[tuple[list[Messa
         yield answers, replies
 
 
-def _answers(answers: Sequence[Message], followed: bool) -> Iterator[Repair]:
-    """Server calls that were never answered, and the reverse, go; the rest is cleaned."""
+def _answers(path: Sequence[Message], answers: Sequence[Message], over: bool) -> Iterator[Repair]:
+    """Server results without their call go, and waiting server calls once the turn is over; the rest is cleaned.
+
+    A server call may wait while the user answers client calls of the same turn with nothing but results.
+    """
     blocks = [block for message in answers for block in message.blocks if block.server]
     calls = {block.call for block in blocks if block.type == "tool_use"}
     results = {block.call for block in blocks if block.type != "tool_use"}
-    lost = (calls ^ results) if followed else results - calls
+    lost = calls - results if over else set()
+    for call in results - calls:
+        if not any(b.type == "tool_use" and b.call == call for m in path[: answers[0].depth] for b in m.blocks):
+            lost.add(call)
     for message in answers:
         kept = [wire for block, wire in _pairs(message) if not (block.server and block.call in lost)]
         yield from _changed(message, _cleaned(kept), "a server tool's call or result without its other half")

@@ -1,0 +1,94 @@
+"""Where the values of a profile come from.
+
+The strongest first: arguments, ``TRIMTAB_…`` variables (``TRIMTAB_THRESHOLDS__AUTO=13k``), the project file
+(``trimtab.yaml``, found upward from the working directory), the user file (``trimtab.yaml`` in ``~/.config/trimtab``),
+the base profile with all that it extends. Mappings merge, lists replace.
+
+The base is what the caller names, else ``TRIMTAB_PROFILE``, else what the project or else the user file ``extends``,
+else ``default``. A base named by caller or variable decides ``stages`` and ``hooks`` alone, so that runs under two
+names differ; everything else in the project and the user file still lies over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from trimtab.errors import ProfileError
+from trimtab.yamlfile import Layer, parse, where
+
+__all__ = ["CONFIGS", "home", "layers_of"]
+CONFIGS = Path(str(resources.files("trimtab") / "configs"))
+FILE = "trimtab.yaml"
+SWITCHES = {"TRIMTAB_OFF", "TRIMTAB_PROFILE"}
+
+
+def home(env: Mapping[str, str], variable: str, default: str) -> Path:
+    """Find our folder in one of the XDG base folders."""
+    return Path(env.get(variable) or Path(env.get("HOME") or Path.home()) / default) / "trimtab"
+
+
+def layers_of(name: Any, cwd: Path, env: Mapping[str, str], keys: Iterable[str]) -> tuple[str, list[Layer]]:
+    """Read what variables, files and the base say, the strongest first; give also what the base is called."""
+    ref = named = str(name or env.get("TRIMTAB_PROFILE") or "")
+    folder, at = cwd, "" if name else "TRIMTAB_PROFILE"
+    layers = list(_variables(env, {f"TRIMTAB_{key.upper()}" for key in keys if key != "extends"} | SWITCHES))
+    project = [file for place in (cwd, *cwd.parents) if (file := place / FILE).is_file()][:1]
+    user = [file for file in [home(env, "XDG_CONFIG_HOME", ".config") / FILE] if file.is_file()]
+    for file in dict.fromkeys(project + user):
+        layer = _read(file, cwd)
+        if not ref and layer.data.get("extends"):
+            ref, folder, at = str(layer.data["extends"]), file.parent, where(("extends",), [layer])
+        for key in ("extends", "hooks", "stages") if named else ():
+            layer.data.pop(key, None)
+        layers.append(layer)
+    return ref or "default", [*layers, *_chain(ref or "default", folder, at, cwd)]
+
+
+def _variables(env: Mapping[str, str], known: set[str]) -> Iterator[Layer]:
+    for name in sorted(env.keys() - SWITCHES, key=lambda name: (-name.count("__"), name)):
+        if name.startswith("TRIMTAB_") and env[name]:
+            first, *rest = name.split("__")
+            if first not in known:
+                raise ProfileError("no such variable", where=name, given=first, available=known)
+            data = parse(env[name], name, lines=False).data
+            for key in reversed([first.removeprefix("TRIMTAB_"), *rest]):
+                data = {key.lower(): data}
+            yield Layer(data, name)
+
+
+def _chain(ref: Any, folder: Path, at: str, cwd: Path) -> Iterator[Layer]:
+    seen: list[Path] = []
+    while ref is not None:
+        file = _find(str(ref), folder, at)
+        if file in seen:
+            circle = " → ".join(other.name for other in [*seen[seen.index(file) :], file])
+            raise ProfileError(f"a circle: {circle}", where=at)
+        seen.append(file)
+        layer = _read(file, cwd)
+        yield layer
+        ref, folder, at = layer.data.get("extends"), file.parent, where(("extends",), [layer])
+
+
+def _find(ref: str, folder: Path, at: str) -> Path:
+    packaged = "/" not in ref and not ref.endswith((".yaml", ".yml"))
+    file = CONFIGS / f"{ref}.yaml" if packaged else (folder / Path(ref).expanduser()).resolve()
+    if file.is_file():
+        return file
+    names = [other.stem if packaged else other.name for other in file.parent.glob("*.yaml")]
+    what, label = (f"no profile named {ref!r}", "packaged") if packaged else (f"no file {ref}", "there")
+    raise ProfileError(what, where=at, given=Path(ref).name, available=names, label=label)
+
+
+def _read(file: Path, cwd: Path) -> Layer:
+    base = CONFIGS.parent.parent if file.is_relative_to(CONFIGS) else cwd
+    name = str(file.relative_to(base) if file.is_relative_to(base) else file)
+    try:
+        layer = parse(file.read_text("utf-8-sig"), name)
+    except (OSError, UnicodeError) as error:
+        raise ProfileError(f"cannot be read: {error}", where=name) from None
+    if not isinstance(layer.data, dict | None):
+        raise ProfileError("a profile is a mapping (key: value)", where=f"{name}:1")
+    return Layer(layer.data or {}, name, layer.places)
