@@ -14,7 +14,7 @@ help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
 
 demo: $(VENV)/.trimtab  ## replay the packaged session through the default profile and print what it would have saved
-	@$(RUN) trimtab replay $(DEMO)
+	@$(VENV)/bin/trimtab replay $(DEMO)
 
 test: $(VENV)/.tools  ## run the tests (at most 4 minutes)
 	@$(RUN) pytest -q

@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "core" / "src" / "trimtab"
 KERNEL = sorted(path for path in PACKAGE.glob("*.py") if path.name not in {"models.py", "__main__.py"})
+PARTS = tomllib.loads((ROOT / "core/pyproject.toml").read_text())["project"]["entry-points"]["trimtab.parts"]
 LINES = 2_000
 LIBRARIES = {"pluggy", "pydantic", "pydantic_core", "pydantic_settings", "yaml"}
 """pydantic_core comes with pydantic, whose hooks for own types need it."""
@@ -62,7 +64,7 @@ def test_imports(path: Path) -> None:
 def test_names_nobody_outside(path: Path) -> None:
     """No dialect, client or command is named in a kernel file, not even in a comment."""
     text = path.read_text(encoding="utf-8")
-    dialects = {file.stem.lstrip("_") for file in PACKAGE.glob("dialects/[!_]*")}
+    dialects = {name.partition(".")[2] for name in PARTS if name.startswith("dialect.")}
     assert not re.findall(rf"(?i)\b(?:{'|'.join(sorted(VENDORS | dialects))})\w*", text)
     assert not re.findall(rf"trimtab[./](?:{'|'.join(sorted(AROUND))})\b", text)
 

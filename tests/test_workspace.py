@@ -118,11 +118,12 @@ def test_test_folders_have_no_packages() -> None:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The commands in the fenced blocks of a Markdown text, without prompts, comments and `uv run`."""
-    for block in re.findall(r"^```(?:sh|console|bash|shell)?\n(.*?)^```", text, re.M | re.S):
-        for line in block.splitlines():
-            words = line.removeprefix("$ ").partition("  #")[0].split()
-            yield words[2:] if words[:2] == ["uv", "run"] else words
+    """The words of each command in fenced blocks and inline code, without prompts, comments and `uv run`."""
+    blocks = re.findall(r"^```(?:sh|console|bash|shell)?\n(.*?)^```", text, re.M | re.S)
+    inline = re.findall(r"`((?:make|trimtab|uv run) [^`]+)`", text)
+    for line in [*"".join(blocks).splitlines(), *inline]:
+        words = line.removeprefix("$ ").partition("  #")[0].split()
+        yield words[2:] if words[:2] == ["uv", "run"] else words
 
 
 def test_commands_of_the_readme_exist() -> None:
@@ -139,7 +140,7 @@ def test_commands_of_the_readme_exist() -> None:
     assert ("replay",) in calls
     for command, options in calls.items():
         told = subprocess.run(
-            [sys.executable, "-m", "trimtab", *command, "--help"],
+            [Path(sys.executable).with_name("trimtab"), *command, "--help"],
             capture_output=True,
             text=True,
             env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},

@@ -21,8 +21,6 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC).timestamp()
 LIMIT = 350_000
 """Bytes of the file; it is part of the distribution."""
 
-TITLE = "Demonstration: real tools over this repository, scripted texts, seeded clock, computed usage"
-
 
 def main(out: Path) -> None:
     """Record into ``out``; stops when the machine shows through or the file is too big."""
@@ -34,7 +32,7 @@ def main(out: Path) -> None:
         copy(repository, root)
         recording = Recording(SEED, START, ROOT)
         tell(Agent(recording, Tools(root, home)))
-        recording.write(out, TITLE)
+        recording.write(out)
     text = out.read_text(encoding="utf-8")
     size = len(text.encode())
     shown = [place for place in (folder, str(repository), str(Path.home()), sys.prefix) if place in text]

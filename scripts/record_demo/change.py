@@ -129,7 +129,6 @@ def tidy(agent: Agent) -> None:
     agent.say(
         "Style and types.",
         bash(f"ruff check {PLUGIN}; ruff format --check {PLUGIN}; mypy {SOURCE}", "Check style and types"),
-        fails=False,
     )
     agent.say("Which texts still say that there are three previews?", grep(r"three previews|head-tail", PLUGIN, "*"))
     first = agent.lines(PREVIEW, r'^"""The three previews')
@@ -138,13 +137,17 @@ def tidy(agent: Agent) -> None:
         edit(PREVIEW, first, first.replace("three previews: ``head``, ", "four previews: ``head``, ``tail``, ")),
     )
     agent.say(
-        "And a real case, the verbose run from before: what would the model see of it?",
+        "Is that everything that changed?",
+        bash("git add -A -N . && git diff --stat", "Show the sizes of the change"),
+    )
+    agent.say(
+        "stage.py is not among them. And a real case, the verbose run from before: what would the model see of it?",
         bash(LOOK.format(plugin=PLUGIN), "Preview a verbose test run with `tail`"),
     )
     agent.say(
         "`preview: tail` is in. It shows the last `tail` characters (4,000) from the start of a line; `head_tail` now "
-        "uses the same `ending`, so the rule exists once. A mistake of mine on the way: `ending` dropped the first line "
-        "of a text that fits; test_budget_tail.py holds that now. stage.py and the kernel are untouched, `names` "
+        "uses the same `ending`, so the rule exists once. A mistake of mine on the way: `ending` dropped the first "
+        "line of a text that fits; test_budget_tail.py holds that now. stage.py and the kernel are untouched, `names` "
         "stays the default."
     )
 

@@ -77,7 +77,7 @@ def surroundings(agent: Agent) -> None:
         read("core/src/trimtab/view.py", 1, 110),
     )
     agent.say(
-        "`shown` counts blocks that show a name; `tail` does not need it. Who uses the two, and how do tests fake them?",
+        "`shown` counts blocks that show a name; `tail` does not need it. Who uses both, and how do tests fake them?",
         grep(r"stored|shown\(", ""),
     )
     agent.say(
@@ -103,8 +103,8 @@ def plan(agent: Agent) -> None:
     )
     agent.say(
         "Plan:\n"
-        "1. options.py: `tail` joins the `Literal` of `preview`; a new option `tail` (characters, 4,000: forty lines of "
-        "a verbose run are below that).\n"
+        "1. options.py: `tail` joins the `Literal` of `preview`; a new option `tail` (characters, 4,000: room for "
+        "forty lines of a verbose run).\n"
         "2. preview.py: a case `tail` in `preview()`, a title in `TITLES`, and one function `tail(text, size, lines)` "
         "that `head_tail` uses for its own end, so that the rule for a torn first line exists once.\n"
         "3. Tests first: test_budget_tail.py for the rule, and `KINDS` in test_budget_preview.py.\n"

@@ -86,7 +86,12 @@ def held(agent: Agent) -> None:
         ),
     )
     agent.say(
-        "The word is in the enumeration, and the size has its description from the docstring in options.py. Nobody should find my wrong profiles in the tree.",
+        "The word is in the enumeration, and the size has its description from the docstring in options.py. Does the "
+        "list of plugins show it too?",
+        bash("trimtab plugins --json | grep -n -B2 -A6 '\"tail\"'", "Find `tail` among the plugins' options"),
+    )
+    agent.say(
+        "It does. Nobody should find my wrong profiles in the tree.",
         bash("rm wrong.yaml other.yaml schema.json && git status --short", "Remove what I made to try things"),
     )
     agent.say(

@@ -30,6 +30,8 @@ FRESH = 4
 TTL = 300.0
 """Seconds that the simulated cache keeps a prefix after its last use."""
 
+SESSION = "demo"
+
 MODEL = "scripted"
 """No model is called; every assistant text is written in `story`."""
 
@@ -42,7 +44,6 @@ class Recording:
         self.now = start
         self.lines: list[dict[str, Any]] = []
         self._count = part("counter", "estimate")()
-        self._session = self._uuid()
         self._root = root
         self._tokens = 0.0
         self._sent = 0.0
@@ -92,10 +93,9 @@ class Recording:
         self._line("user", {"role": "user", "content": [{**block, "is_error": True} if error else block]})
         self._tokens += self._weigh(text)
 
-    def write(self, path: Path, title: str) -> None:
-        """Write the file: a title line, then the session."""
-        head = {"type": "summary", "summary": title, "leafUuid": self.lines[-1]["uuid"]}
-        lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in [head, *self.lines]]
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in self.lines]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def _request(self) -> dict[str, int]:
@@ -115,7 +115,7 @@ class Recording:
                 "type": kind,
                 "uuid": self._uuid(),
                 "parentUuid": self.lines[-1]["uuid"] if self.lines else None,
-                "sessionId": self._session,
+                "sessionId": SESSION,
                 "timestamp": at,
                 "version": "2.1.37",  # the build whose layout this is
                 "cwd": self._root,

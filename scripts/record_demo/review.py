@@ -52,8 +52,12 @@ def frozen(agent: Agent) -> None:
         read("core/src/trimtab/rules.py", 1, 90),
     )
     agent.say(
-        "R7 and the `when` guard it: what was sent changes only by an edit that a `when` let through, and this stage "
-        "skips what is `replaced` or `sent`. The pipeline, to be sure that nothing goes round the rules:",
+        "R7 and the `when` guard it: what was sent changes only by an edit that a `when` let through. And this stage?",
+        grep(r"\bsent\b|replaced", SOURCE),
+    )
+    agent.say(
+        "It takes only what is not `sent`, and skips what is `replaced`. The pipeline, to be sure that nothing goes "
+        "round the rules:",
         read("core/src/trimtab/pipeline.py", 60, 90),
     )
     agent.say(
@@ -76,8 +80,8 @@ def read_back(agent: Agent) -> None:
         read(f"{PLUGIN}/tests/test_budget_readback.py", 1, 60),
     )
     agent.say(
-        "`start_of` decides there, not `preview`: a stored text that is read back never becomes a preview again, `tail` "
-        "or not. Its limit is the one for reading tools. Who else asks `is_stored` or `owns`?",
+        "`start_of` decides there, not `preview`: a stored text that is read back never becomes a preview again, "
+        "`tail` or not. Its limit is the one for reading tools. Who else asks `is_stored` or `owns`?",
         grep(r"is_stored|owns\(|start_of", "", "*.py"),
     )
     agent.say(
@@ -100,11 +104,11 @@ def finish(agent: Agent) -> None:
     agent.say("The diff is what I meant. The changelog:", read("CHANGELOG.md"))
     line = agent.lines("CHANGELOG.md", r"^## \[Unreleased\]")
     agent.say(
-        "There is nothing under *Unreleased* yet.",
+        "It goes under *Unreleased*.",
         edit(
             "CHANGELOG.md",
             line,
-            f"{line}\n\n### Added\n\n- `tool-result-budget`: `preview: tail` shows the end of a result, `tail` characters of it.",
+            f"{line}\n\n### Added\n\n- `tool-result-budget`: `preview: tail` shows the end of a result.",
         ),
     )
     agent.say(
@@ -114,7 +118,7 @@ def finish(agent: Agent) -> None:
     )
     agent.say(
         "Done.\n"
-        "- `preview: tail` with the option `tail` (4,000 characters); `ending` in preview.py is shared with `head_tail`.\n"
+        "- `preview: tail` with the option `tail` (4,000 characters); `ending` in preview.py serves `head_tail` too.\n"
         "- Promise 4 holds: a face comes from the ledger's row; test_budget_frozen.py opens a session again under "
         "another preview and compares.\n"
         "- A stored text that is read back goes through `start_of`, never through `preview`.\n"

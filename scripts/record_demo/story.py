@@ -32,9 +32,9 @@ def tell(agent: Agent) -> None:
     )
     mistakes(agent)
     agent.asked(
-        "Back from a meeting. Before I merge: does the new preview keep promise 4 (a sent face never changes by itself) "
-        "and can a stored text still be read back in parts? Check it in the kernel, not only in the plugin. Then run "
-        "everything once more, write the changelog line and sum up.",
+        "Back from a meeting. Before I merge: does the new preview keep promise 4 (a sent face never changes by "
+        "itself), and can a stored text still be read back in parts? Check it in the kernel, not only in the plugin. "
+        "Then run everything once more, write the changelog line and sum up.",
         MEETING,
     )
     review(agent)

@@ -87,12 +87,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a list of messages lies: its path, and for each path message the object handed in (or None)."""
+    """Where a list of messages lies."""
 
     path: list[Message]
-    handed: list[Any]
     shared: int
     """How many messages of the path were on the previous path too."""
+    handed: list[Any]
+    """For each message of the path the object handed in; None where that was not what was said."""
+    rendered: Mapping[int, Any]
+    """Our own renderings that were handed back, by the position of the last message that they stand for."""
+    straight: bool
+    """Whether the list is the path, one for one, as said."""
 
 
 class Conversation:
@@ -118,25 +123,28 @@ class Conversation:
         known = self._known(messages)
         end = self._ends[known - 1] if known else 0
         path, seen, ends = self._path[:end], self._seen[:known], self._ends[:known]
-        handed = list(messages[:known]) if self._straight else self._place(messages, path, seen, ends)
-        shared = end
         for message in messages[known:]:
-            plain = self._match(path, handed, message)
-            seen.append(plain)
+            plain = self.dialect.plain(message)
+            said = self._match(path, plain)
+            self._straight &= said
+            seen.append(path[-1].wire if said else plain)
             ends.append(len(path))
+        shared = end
         while shared < min(len(path), len(self._path)) and path[shared] is self._path[shared]:
             shared += 1
         self._path, self._seen, self._ends = path, seen, ends
-        self._straight = len(path) == len(seen) and None not in (handed[known:] if self._straight else handed)
-        return Location(list(path), handed, shared)
-
-    def _place(self, messages: Sequence[Any], path: list[Message], seen: list[Wire], ends: list[int]) -> list[Any]:
-        """For each path message what was handed in for it; None where that was our own rendering."""
+        if self._straight:
+            return Location(list(path), shared, list(messages), {}, straight=True)
         handed: list[Any] = [None] * len(path)
+        rendered = {}
         for index, stop in enumerate(ends):
-            if stop and (index == 0 or ends[index - 1] < stop) and self._said(path[stop - 1], seen[index]):
-                handed[stop - 1] = messages[index]
-        return handed
+            if stop > (ends[index - 1] if index else 0):
+                if path[stop - 1].wire == seen[index]:
+                    handed[stop - 1] = messages[index]
+                else:
+                    rendered[stop - 1] = messages[index]
+        self._straight = len(path) == len(seen) and None not in handed
+        return Location(list(path), shared, handed, rendered, straight=False)
 
     def _known(self, messages: Sequence[Any]) -> int:
         """How many messages equal those of the last call; one comparison in C when all do."""
@@ -152,27 +160,20 @@ class Conversation:
             start = stop
         return size
 
-    @staticmethod
-    def _said(node: Message, plain: Wire) -> bool:
-        return plain is node.wire or plain == node.wire
-
-    def _match(self, path: list[Message], handed: list[Any], message: Any) -> Wire:
+    def _match(self, path: list[Message], plain: Wire) -> bool:
+        """Walk one message on; whether it is one message as it was said."""
         parent = path[-1] if path else None
-        children = parent.children if parent else self.roots
-        plain = self.dialect.plain(message)
-        for child in children:
+        for child in parent.children if parent else self.roots:
             if child.wire == plain:
                 path.append(child)
-                handed.append(message)
-                return child.wire
+                return True
         id = digest(parent.id if parent else "", plain)
-        if id in self.aliases and self._follow(path, handed, self.aliases[id], message, plain):
-            return plain
+        if id in self.aliases and self._follow(path, self.aliases[id], plain):
+            return False
         path.append(self.add(parent, plain, id))
-        handed.append(message)
-        return plain
+        return True
 
-    def _follow(self, path: list[Message], handed: list[Any], ids: Sequence[str], message: Any, plain: Wire) -> bool:
+    def _follow(self, path: list[Message], ids: Sequence[str], plain: Wire) -> bool:
         """Walk from an alias to what it stands for; False where an original cannot be had."""
         found: list[Message] = []
         parent = path[-1] if path else None
@@ -187,7 +188,6 @@ class Conversation:
             found.append(node)
             parent = node
         path.extend(found)
-        handed.extend(message if node is found[-1] and node.wire == plain else None for node in found)
         return True
 
     def add(self, parent: Message | None, plain: Wire, id: str) -> Message:

@@ -25,6 +25,8 @@ class Usage:
     output: float
     model: str = ""
     """The model that answered, where the response says so."""
+    split: bool = True
+    """Whether it is told what was read and written; if not, all input is ``fresh`` and says nothing of the cache."""
 
     @property
     def total(self) -> float:
@@ -54,6 +56,9 @@ class Dialect(Protocol):
 
     def rebuild(self, message: Message, blocks: Sequence[Any], faces: Mapping[int, str | None]) -> Wire:
         """The message with these wire blocks instead of its own; ``faces`` as in `render`, for blocks still in it."""
+
+    def marked(self, wire: Wire, handed: Any) -> Wire:
+        """A copy of a rendered message with the cache markers of the one handed in (None: without)."""
 
     def user(self, parts: Sequence[Any]) -> Wire:
         """A new user-voice message of texts (str) and wire blocks."""

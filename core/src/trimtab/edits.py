@@ -24,6 +24,7 @@ __all__ = [
     "Restore",
     "block_id",
     "from_row",
+    "lasting",
     "message_ids",
     "targets",
     "to_row",
@@ -157,6 +158,11 @@ def targets(edit: Edit) -> tuple[str, ...]:
             return tuple(ids)
         case Note(upto=id):
             return (id,) if id else ()
+
+
+def lasting(edit: Edit) -> bool:
+    """What `Restore` does not undo: pins, notes, repairs, and removed thinking, which may never come back."""
+    return isinstance(edit, (Note, Pin, Repair, Restore)) or (isinstance(edit, Drop) and "." in edit.what[0])
 
 
 def to_row(edit: Edit) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trimtab.edits import Edit, Restore, from_row, targets, to_row
+from trimtab.edits import Edit, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
 from trimtab.errors import StorageError
 from trimtab.stores import BlobStore, LedgerStore
 
@@ -99,7 +99,7 @@ class Ledger:
         return [(decision.seq, edit) for decision in self.decisions for edit in decision.edits]
 
     def explain(self) -> list[dict[str, Any]]:
-        """Each recorded edit with its decision, stage, kind, targets, why, and where the originals lie."""
+        """Each recorded edit: its decision, why, what is shown now, and where the originals lie (``way_back``)."""
         undone = {seq for _, edit in self.rows() if isinstance(edit, Restore) for seq in edit.decisions}
         return [
             {
@@ -107,16 +107,25 @@ class Ledger:
                 "stage": decision.stage,
                 "time": decision.time,
                 "trigger": decision.trigger,
+                "free": decision.free,
+                "freed": decision.freed,
                 "kind": edit.kind,
                 "targets": list(targets(edit)),
                 "why": getattr(edit, "reason", "") or getattr(edit, "key", ""),
-                "freed": decision.freed,
-                "undone": decision.seq in undone,
-                "way_back": [self.blobs.path(self.originals[id]) for id in targets(edit) if id in self.originals],
+                "shown": getattr(edit, "text", ""),
+                "undone": decision.seq in undone and not lasting(edit),
+                "way_back": self._way_back(edit),
             }
             for decision in self.decisions
             for edit in decision.edits
         ]
+
+    def _way_back(self, edit: Edit) -> list[str]:
+        """Paths of the originals: of a block its text, or, where it has none, the whole message."""
+        if isinstance(edit, (Insert, Note, Pin, Restore)):
+            return []
+        keys = (self.originals.get(id) or self.originals.get(id.partition(".")[0]) for id in targets(edit))
+        return [self.blobs.path(key) for key in dict.fromkeys(keys) if key]
 
     def original(self, id: str) -> tuple[str, Any] | None:
         """A stored message: (its parent's id, its wire form); None where it was never hidden."""

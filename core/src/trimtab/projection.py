@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trimtab.conversation import OVERHEAD, Block, Conversation, Message, Wire, digest
-from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Repair, Replace, Restore, targets
+from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Repair, Replace, Restore, lasting, targets
 
 __all__ = ["Face", "Item", "Pinned", "Projection", "State"]
 
@@ -147,7 +147,7 @@ class Projection:
         rows = [(seq, here) for seq, edit in self.rows if (here := self._here(edit)) is not None]
         undone = {seq for _, edit in rows if isinstance(edit, Restore) for seq in edit.decisions}
         for seq, edit in rows:
-            if seq not in undone or _lasting(edit):
+            if seq not in undone or lasting(edit):
                 self._absorb(edit)
         self._lay()
 
@@ -313,8 +313,3 @@ class Projection:
             self.raw += item.tokens - old.tokens
             if item.wire is not None:
                 self.wired[low] = item
-
-
-def _lasting(edit: Edit) -> bool:
-    """What `Restore` does not undo: pins, notes, repairs, and removed thinking, which may never come back."""
-    return isinstance(edit, (Note, Pin, Repair, Restore)) or (isinstance(edit, Drop) and "." in edit.what[0])

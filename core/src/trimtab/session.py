@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -16,8 +17,9 @@ from trimtab.ask import Ask, Asker, adrive, drive
 from trimtab.cache import Cache
 from trimtab.commit import commit, decision, stored_text
 from trimtab.conversation import Conversation, Location, digest
+from trimtab.dialect import Usage
 from trimtab.edits import Note
-from trimtab.errors import ContextOverflow, Unknown, Veto
+from trimtab.errors import ContextOverflow, TrimtabError, Unknown, Veto
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.names import Names
@@ -35,14 +37,36 @@ from trimtab.window import Window
 
 __all__ = ["Request", "Session"]
 
+PAUSE = 0.002
+"""Seconds between looks at a lock that a thread may hold; an event loop must not block on it."""
+
 _locks: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
 
 class _Lock:
-    """One pass at a time per session id in this process (R28); a class so that it can be weakly held."""
+    """One pass at a time per session id in this process (R28)."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
+        self._owner: int | None = None
+
+    def __enter__(self) -> None:
+        if self._owner == threading.get_ident():
+            raise TrimtabError("a pass of this session is running: do not call it from an asker, a stage or a hook")
+        self._lock.acquire()
+        self._owner = threading.get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self._owner = None
+        self._lock.release()
+
+    async def __aenter__(self) -> None:
+        while not self._lock.acquire(blocking=False):
+            await asyncio.sleep(PAUSE)
+        self._owner = threading.get_ident()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
 
 
 @dataclass(slots=True)
@@ -91,7 +115,6 @@ class Session:
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
         self._heads: list[tuple[Any, Any, int]] = []
         self._started = False
-        self._last: Request | None = None
         self._lock = _locks.setdefault(id, _Lock())
 
     @classmethod
@@ -130,41 +153,40 @@ class Session:
         Raises `ContextOverflow` where it cannot be brought below the window; any other trouble is reported and the
         last view plus the new messages is returned (``strict: true`` raises instead).
         """
-        with self._lock.lock:
+        with self._lock:
             return drive(self._prepare(messages, system, tools, "auto"), self._ask)
 
     async def aprepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
         """`prepare` for event loops: ``ask`` may return an awaitable."""
-        import asyncio
-
-        await asyncio.to_thread(self._lock.lock.acquire)
-        try:
+        async with self._lock:
             return await adrive(self._prepare(messages, system, tools, "auto"), self._ask)
-        finally:
-            self._lock.lock.release()
 
     def compact(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
         """`prepare` with every `when` open and all breakers shut again."""
-        with self._lock.lock:
+        with self._lock:
             return drive(self._prepare(messages, system, tools, "manual"), self._ask)
 
     def observe(self, response: Any) -> None:
-        """The provider's answer to the last prepared request, or its usage: corrects meter and cache model."""
-        with self._lock.lock:
-            usage = self.dialect.usage(response)
-            if usage is None or self.projection is None or self._last is None:
+        """The provider's answer to the last prepared request, or its usage (a mapping, or `Usage`).
+
+        Corrects the meter and, where the usage says what was read and written, the cache model.
+        """
+        with self._lock:
+            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
+            if usage is None or self.projection is None:
                 return
             view = View(self.projection, self.context)
             self.meter.family = family_factor(usage.model) or self.meter.family
             self.meter.observe(self.projection.path[-1].id, view.raw, usage.total, view.on)
-            self.cache.correct(usage.read + usage.written, usage.total)
+            if usage.split:
+                self.cache.correct(usage.read + usage.written, usage.total)
 
     def restore(self, seq: int) -> None:
         """Undo a decision with the next request, also one of another process; removed thinking stays removed.
 
         Raises `Unknown` for a number that the ledger does not have.
         """
-        with self._lock.lock:
+        with self._lock:
             if not 0 < seq <= len(self.ledger.decisions):
                 known = (str(decision.seq) for decision in self.ledger.decisions)
                 raise Unknown(f"no decision {seq} in session {self.id!r}", available=known, label="decisions")
@@ -200,6 +222,7 @@ class Session:
         except Exception as error:
             if self.plan.strict:
                 raise
+            self.projection = None
             raw.report.failures.append(f"the messages could not be read, sent as they are: {error!r}")
             return raw
         keys, weights = self._keys(base, head)
@@ -216,7 +239,6 @@ class Session:
             work = base
         self.projection = work
         request = self._request(work, location, system, tools, report, head)
-        self._last = request
         self._check(report)
         return request
 
@@ -226,29 +248,20 @@ class Session:
         source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
         idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
         banned: frozenset[str] | None = frozenset()
-        for last in (False, True):
+        while True:
             self.context.held = base.items[held - 2].end if held > 1 else 0
             report.decisions, report.refused = [], {}
             report.held = held
             report.tokens_before = View(base, self.context).tokens
-            run = Pass(
-                self.plan,
-                base,
-                self.context,
-                report,
-                idle=idle,
-                trigger=trigger,
-                banned=banned,
-            )
+            run = Pass(self.plan, base, self.context, report, idle=idle, trigger=trigger, banned=banned)
             run.repair(self.dialect.repair(base.path, self._first_unrepaired(base, location)))
             try:
                 yield from run.run(source)
             except Veto as veto:
                 report.warnings.append(f"a hook vetoed: {veto.reason}")
-                banned = None if last or not veto.stages else frozenset(veto.stages)
-                if not last:
+                if banned is not None:  # then nothing that a veto could refuse is left
+                    banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue
-                run.drafts = []
             break
         self._started = True
         return commit(run, self.ledger, self.conversation, self.context.now, report) if run.drafts else base
@@ -300,11 +313,10 @@ class Session:
     def _request(
         self, work: Projection, location: Location, system: Any, tools: Any, report: Report, head: int
     ) -> Request:
-        plain = self.dialect.plain
-        if work.straight and None not in location.handed:
+        if work.straight and location.straight:
             messages = list(location.handed)
             for index, item in work.wired.items():
-                messages[index] = plain(item.wire)
+                messages[index] = self._shown(item, location)
         else:
             messages = [self._shown(item, location) for item in work.items]
         report.keys, report.weights = self._keys(work, head)
@@ -318,9 +330,12 @@ class Session:
 
     def _shown(self, item: Item, location: Location) -> Any:
         """One message as it goes out: the object handed in, or a copy that the caller may change."""
-        handed = location.handed[item.end - 1] if item.wire is None else None
+        at = item.end - 1 if item.covers else -1
+        handed = location.handed[at] if item.message is not None else None
+        if item.wire is None and handed is not None:
+            return handed
         wire = item.wire if item.message is None or item.wire is not None else item.message.wire
-        return self.dialect.plain(wire) if handed is None else handed
+        return self.dialect.marked(wire, location.rendered.get(at, handed))
 
     def _check(self, report: Report) -> None:
         """Raise where the request fills the window: what fills it, and what to do."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import plugins, profile
+from trimtab.cli import compact, explain, pipe, plugins, profile
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -50,6 +50,9 @@ def _options(
 
 
 # One line for each subcommand, in alphabetical order.
+app.command("compact")(compact.compact)
+app.command("explain")(explain.explain)
+app.command("pipe")(pipe.pipe)
 app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")
 

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
 
-__all__ = ["NAME", "STEP", "read", "sniff"]
+__all__ = ["NAME", "STEP", "entries", "read", "sniff"]
 
 NAME = "messages"
 STEP = 10.0
@@ -18,13 +18,13 @@ STEP = 10.0
 
 def sniff(source: Source) -> bool:
     """Whether all entries are messages as this API has them: no system message first, no ``tool_calls``."""
-    entries = _entries(source)
-    return bool(entries) and all(_is_message(entry) for entry in entries) and entries[0]["role"] != "system"
+    found = entries(source)
+    return bool(found) and all(_is_message(entry) for entry in found) and found[0]["role"] != "system"
 
 
 def read(source: Source) -> Recording:
     """Make one request of each assistant message: all messages before it, without usage."""
-    history: list[dict[str, Any]] = _entries(source)
+    history: list[dict[str, Any]] = entries(source)
     head = source.document if isinstance(source.document, dict) else {}
     skipped: Counter[str] = Counter(source.skipped)
     requests: list[Request] = []
@@ -50,7 +50,8 @@ def read(source: Source) -> Recording:
     )
 
 
-def _entries(source: Source) -> list[Any]:
+def entries(source: Source) -> list[Any]:
+    """All messages of such a file, also those that no answer follows."""
     document = source.document
     if isinstance(document, dict) and "role" not in document:
         document = document.get("messages")

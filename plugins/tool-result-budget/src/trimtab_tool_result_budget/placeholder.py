@@ -11,13 +11,14 @@ from trimtab_tool_result_budget.lines import last_number
 if TYPE_CHECKING:
     from trimtab.view import Result
 
-__all__ = ["empty", "persisted", "start_of"]
+__all__ = ["empty", "name_of", "persisted", "start_of"]
 
 NAME = 64
 """Characters of a tool's name that are repeated."""
 
 
-def _name(result: Result) -> str:
+def name_of(result: Result) -> str:
+    """The name of the tool that gave the result, safe to be repeated."""
     return first(clean(result.tool).strip(), NAME) or "The tool"
 
 
@@ -28,12 +29,12 @@ def _size(text: str) -> str:
 
 def empty(result: Result) -> str:
     """Says that nothing came: an empty last result makes some models stop."""
-    return f"[{_name(result)} {'failed' if result.error else 'finished'} with no output]"
+    return f"[{name_of(result)} {'failed' if result.error else 'finished'} with no output]"
 
 
 def persisted(result: Result, path: str, title: str = "", body: str = "") -> str:
     """Tool, size, where the full text lies, how to read a part of it, and a preview if there is one."""
-    inner = [f"{_name(result)}: {_size(result.text)}, too much to show here.", f"Full text: {path}"]
+    inner = [f"{name_of(result)}: {_size(result.text)}, too much to show here.", f"Full text: {path}"]
     if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
         again = " of the file again, or" * (result.tool_class in ("ranged_read", "read"))
         inner.append(f"To see a part, read a range of lines{again} of the full text, or search it.")

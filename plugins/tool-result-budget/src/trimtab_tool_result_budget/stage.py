@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from trimtab import Replace, Stage, StageOptions
 
 from trimtab_tool_result_budget.options import BudgetOptions
-from trimtab_tool_result_budget.placeholder import empty, persisted, start_of
+from trimtab_tool_result_budget.placeholder import empty, name_of, persisted, start_of
 from trimtab_tool_result_budget.preview import preview
 from trimtab_tool_result_budget.readback import source
 from trimtab_tool_result_budget.tokens import tokens, word
@@ -46,7 +46,7 @@ class ToolResultBudget(Stage):
                     continue
                 if not result.text.strip():
                     if self.options.empty == "name":
-                        edits.append(Replace(result, empty(result), "no output"))
+                        edits.append(_replace(result, empty(result), "no output"))
                 elif path := source(result, view.is_stored):
                     edits += self._read_back(result, path)
                 elif self.options.limit(result.tool, result.tool_class) < math.inf:
@@ -62,7 +62,7 @@ class ToolResultBudget(Stage):
         if limit < math.inf and (len(result.text) > limit or result.text.count("\n") >= lines):
             text = start_of(result, path, int(limit), lines)
             if _worth(text, result):
-                yield Replace(result, text, f"read back: over {limit:,} characters or {lines:,} lines")
+                yield _replace(result, text, f"read back: over {limit:,} characters or {lines:,} lines")
 
     def _message(self, results: list[Result], known: Known) -> Iterator[Replace]:
         """Judge what one user message brings, the largest first; the size of previews counts."""
@@ -80,7 +80,7 @@ class ToolResultBudget(Stage):
         now = {result.id: len((edits.get(result.id) or result).text) for result in results}
         for result in sorted(results, key=lambda result: -now[result.id]):
             if total > most and _worth(bare := persisted(result, known.view.stored(result.block)), result):
-                edits[result.id] = Replace(result, bare, f"message over {most:,} characters")
+                edits[result.id] = _replace(result, bare, f"message over {most:,} characters")
                 total -= now[result.id] - len(bare)
         yield from (edits[result.id] for result in results if result.id in edits)
 
@@ -90,9 +90,13 @@ class ToolResultBudget(Stage):
         text = persisted(result, known.view.stored(result.block), title, body)
         if not _worth(text, result):
             return 0
-        edits[result.id] = Replace(result, text, reason)
+        edits[result.id] = _replace(result, text, reason)
         known.forget(result.text, text)
         return len(result.text) - len(text)
+
+
+def _replace(result: Result, text: str, reason: str) -> Replace:
+    return Replace(result, text, f"{name_of(result)}: {reason}")
 
 
 def _worth(text: str, result: Result) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.conversation import Block, Message, Role, Wire
 from trimtab.dialect import Count, Usage
 from trimtab.dialects.anthropic import repair
-from trimtab.dialects.anthropic.parse import blocks_of, parse, plain
+from trimtab.dialects.anthropic.parse import blocks_of, markers, parse, plain
 from trimtab.dialects.anthropic.validate import Violation, validate
 from trimtab.dialects.media import media_tokens
 from trimtab.edits import Repair
@@ -78,6 +78,17 @@ class Anthropic:
             if face is not None:
                 content.append(_shown(wire, face) if face else wire)
         return {**message.wire, "content": content}
+
+    def marked(self, wire: Wire, handed: Any) -> Wire:
+        """A marker stays on its block; where blocks were left out, on the nearest one."""
+        copy: dict[str, Any] = {**plain(wire)}
+        marks = markers(handed) if handed is not None else {}
+        if marks:
+            blocks = copy["content"] = blocks_of(copy)
+            for n, marker in marks.items():
+                n = min(n, len(blocks) - 1)
+                blocks[n] = {**blocks[n], "cache_control": marker}
+        return copy
 
     def user(self, parts: Sequence[Any]) -> Wire:
         """See `Dialect.user`."""

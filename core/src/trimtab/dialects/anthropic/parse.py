@@ -8,7 +8,7 @@ from typing import Any
 
 from trimtab.conversation import Block, BlockType, Role, Wire
 
-__all__ = ["blocks_of", "parse", "plain", "result_text"]
+__all__ = ["blocks_of", "markers", "parse", "plain", "result_text"]
 
 MARKERS = ("cache_control", "cache_reference")
 _TYPES: dict[str, BlockType] = {
@@ -71,6 +71,19 @@ def _copy(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_copy(item) for item in value]
     return value
+
+
+def markers(wire: Any) -> dict[int, Any]:
+    """The ``cache_control`` of a message's blocks, by position; one inside a result counts for the result."""
+    content = _mapping(wire).get("content")
+    found = {}
+    for n, block in enumerate(content if isinstance(content, (list, tuple)) else ()):
+        fields = _mapping(block)
+        inner = fields.get("content")
+        for part in [*(inner if isinstance(inner, list) else ()), fields]:
+            if isinstance(part, Mapping) and part.get("cache_control"):
+                found[n] = part["cache_control"]
+    return found
 
 
 def blocks_of(message: Wire) -> list[Any]:

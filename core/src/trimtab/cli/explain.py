@@ -1,0 +1,130 @@
+"""`trimtab explain`: what a session shows otherwise than it was said, from its storage alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trimtab.cli.provider import Named
+
+if TYPE_CHECKING:
+    from trimtab.ledger import Ledger
+    from trimtab.stores import BlobStore
+
+__all__ = ["explain"]
+
+NEWEST = 20
+"""Sessions that an error lists."""
+
+
+def explain(
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="A session's id.")],
+    profile: Named = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, notes and full texts too.")] = False,
+) -> None:
+    """List what is sent otherwise than it was said: stage, reason, and way back.
+
+    Reads the storage that the profile names, nothing else: neither the
+    conversation nor the stages need to be there.
+    """
+    ledger = _ledger(session, profile)
+    if as_json:
+        typer.echo(json.dumps({"session": session, "edits": ledger.explain()}, indent=2))
+        return
+    for line in _lines(ledger):
+        typer.echo(line)
+
+
+def _ledger(session: str, profile: str | None) -> Ledger:
+    from trimtab.ledger import Ledger
+    from trimtab.parts import part
+    from trimtab.profile import load
+
+    storage = load(profile, overrides={"stages": [], "hooks": []}).storage
+    store, blobs = (part(kind, url.partition(":")[0])(url) for kind, url in storage)
+    ledger = Ledger(store, blobs, session)
+    if not ledger.decisions:
+        raise _unknown(session, ledger.store.sessions(), storage.ledger)
+    return ledger
+
+
+def _unknown(session: str, stored: list[str], where: str) -> Exception:
+    import difflib
+
+    from trimtab.errors import Unknown
+
+    if not stored:
+        return Unknown(f"no session {session!r}, nor any other", where=where)
+    near = difflib.get_close_matches(session, stored, n=1)
+    label = "there" if len(stored) <= NEWEST else f"the newest of {len(stored):,}"
+    shown = {*near, *stored[:NEWEST]}
+    return Unknown(f"no session {session!r}", where=where, given=session, available=shown, label=label)
+
+
+def _lines(ledger: Ledger) -> Iterator[str]:
+    """One paragraph per decision, a line or more per edit; notes change nothing that is shown, so they are left out."""
+    edits = [edit for edit in ledger.explain() if edit["kind"] != "note"]
+    decisions = len({edit["decision"] for edit in edits})
+    yield f"session {ledger.session}: {decisions} decisions, {len(edits)} edits"
+    for _, group in groupby(edits, key=lambda edit: edit["decision"]):
+        same = list(group)
+        yield ""
+        yield _decision(same[0])
+        for edit in same:
+            yield f"  {_what(edit, ledger.blobs)}: {edit['why']}{' (undone since)' * edit['undone']}"
+            yield from (f"    original: {_checked(path, ledger.blobs)}" for path in edit["way_back"])
+
+
+def _decision(edit: Mapping[str, Any]) -> str:
+    time = datetime.fromtimestamp(edit["time"]).astimezone().isoformat(" ", "seconds")
+    parts = [f"decision {edit['decision']}: {edit['stage']}", time, f"{edit['trigger']} pass"]
+    if edit["freed"]:
+        parts.append(f"{edit['freed']:,.0f} tokens freed")
+    if not edit["free"]:
+        parts.append("changed what had been sent")
+    return ", ".join(parts)
+
+
+def _what(edit: Mapping[str, Any], blobs: BlobStore) -> str:
+    count, shown = len(edit["targets"]), len(edit["shown"])
+    match edit["kind"]:
+        case "replace":
+            said = _said(edit, blobs)
+            return f"{f'{said:,}' if said else 'other content'} → {shown:,} characters"
+        case "drop":
+            return f"{count} messages or blocks left out"
+        case "fold":
+            return f"{count} messages → {shown:,} characters"
+        case "insert":
+            return f"{shown:,} characters inserted"
+        case "repair":
+            return "message repaired"
+        case kind:
+            return {"pin": "stays verbatim", "restore": "earlier decisions undone"}[kind]
+
+
+def _said(edit: Mapping[str, Any], blobs: BlobStore) -> int:
+    """Characters of the text that was replaced; 0 if it had none, or is gone."""
+    from trimtab.errors import TrimtabError
+
+    key = next((key for path in edit["way_back"] if (key := blobs.owns(path)) and key.endswith(".txt")), None)
+    try:
+        return len(blobs.get(key).decode()) if key else 0
+    except TrimtabError:
+        return 0
+
+
+def _checked(path: str, blobs: BlobStore) -> str:
+    """The path, and what is wrong with what lies there."""
+    from trimtab.errors import TrimtabError
+
+    try:
+        blobs.get(blobs.owns(path) or "")
+    except TrimtabError as error:
+        return f"{path} ({error.what})"
+    return path

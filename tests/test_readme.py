@@ -1,0 +1,61 @@
+"""What the READMEs show works as shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import trimtab
+from trimtab import Session, load
+from trimtab.storage.memory import MemoryBlobs, MemoryLedger
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def snippets(path: str, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("path", ["README.md", "core/README.md"])
+def test_python_runs(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python snippet runs in an empty home."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    found = snippets(path, "python")
+    assert found
+    for code in found:
+        exec(compile(code, path, "exec"), {"__name__": "snippet"})
+
+
+def test_stage_of_the_readme(tmp_path: Path) -> None:
+    """The README's stage clears old results when the cache is cold."""
+    scope: dict[str, type] = {"__name__": "snippet"}
+    exec(snippets("README.md", "python")[1], scope)
+    overrides = {"stages": [{"clear-old": {"keep": 1, "when": "cold"}}]}
+    profile = load("minimal", overrides=overrides, plugins=[scope["ClearOld"]], env={}, cwd=str(tmp_path))
+    now = [0.0]
+    session = Session.open(
+        "r", profile, ledger=MemoryLedger("memory:"), blobs=MemoryBlobs("memory:"), clock=lambda: now[0]
+    )
+    messages: list[trimtab.conversation.Wire] = [{"role": "user", "content": "go"}]
+    for n in range(4):
+        call = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": "some text " * 500}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        request = session.prepare(messages)
+        assert request.messages == messages
+    now[0] += 600
+    request = session.prepare(messages)
+    cleared = ["cleared" in str(message["content"][0]) for message in request.messages[2::2]]
+    assert cleared == [True, True, True, False]
+
+
+def test_yaml_loads(tmp_path: Path) -> None:
+    """The README's profile is valid."""
+    (tmp_path / "trimtab.yaml").write_text(snippets("README.md", "yaml")[0], encoding="utf-8")
+    profile = load(cwd=str(tmp_path), env={"HOME": str(tmp_path)})
+    assert profile.stages[0].options.limits.shell == 8_000
