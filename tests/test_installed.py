@@ -64,7 +64,7 @@ messages = [
     {"role": "assistant", "content": [call]},
     {"role": "user", "content": [result]},
 ]
-request = Session.open("installed", sys.argv[1]).prepare(messages)
+request = Session.open(sys.argv[1], sys.argv[1]).prepare(messages)
 print(request.messages[-1]["content"][0]["content"])
 """
 
@@ -137,7 +137,7 @@ def test_third_party_stage_is_found(installed: Installed) -> None:
 )
 def test_yaml_orders_a_third_party_stage(installed: Installed, order: list[str], shown: str) -> None:
     """The stage that the profile lists first gets the result."""
-    profile = installed.away / "acme.yaml"
+    profile = installed.away / f"{order[0].partition(':')[0]}.yaml"
     stages = "".join(f"  - {item}\n" for item in order)
     profile.write_text(f"extends: default\nstages:\n{stages}", encoding="utf-8")
     assert installed.run("python", "-c", PREPARE, str(profile)).startswith(shown)

@@ -106,6 +106,15 @@ def test_unreadable_sessions_are_reported_and_the_rest_goes_on(session: Path, tm
     assert "three.jsonl" in result.stderr
 
 
+def test_sessions_of_one_name_stay_apart(session: Path, tmp_path: Path) -> None:
+    """A copy in another folder has its own row and its own table."""
+    copy = tmp_path / "copy" / session.name
+    copy.parent.mkdir()
+    copy.write_text(session.read_text())
+    result = run(session, copy, "--profile", "minimal", "--json")
+    assert [row["session"] for row in json.loads(result.stdout)["sessions"]] == ["one", f"one ({copy})"]
+
+
 def test_requests_are_written(session: Path, tmp_path: Path) -> None:
     """One line per request and profile: what would be sent, and what the pass did."""
     out = tmp_path / "out.jsonl"

@@ -97,6 +97,17 @@ def test_a_bare_name_in_a_list_is_visible_but_not_strictly(tmp_path: Path) -> No
     assert len(kept.strictly_missing) == 1
 
 
+def test_a_line_found_by_a_search_is_whole_without_its_label(tmp_path: Path) -> None:
+    """File name and line number in front of a match do not belong to the line; what follows a colon does."""
+    said = conversation()
+    said[2] = say("user", result("c1", "src/rows.py:2:limit_of_rows: int = 4711\nsrc/rows.py:9:load_rows(4)"))
+    shown = replaced(said, "src/rows.py\n2: limit_of_rows: int = 4711\n9: load_rows")
+    reader = Reader(Anthropic(), len)
+    ways = Ways(reader, FileBlobs(f"file://{tmp_path}"), len)
+    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([ANSWER])[0])
+    assert counts(kept) == (3, 3, 2, 3)
+
+
 def test_a_cut_line_is_not_a_whole_one(tmp_path: Path) -> None:
     """Half of a source line shows its names, but not what the line says."""
     said = conversation()

@@ -17,7 +17,7 @@ KEPT = 8
 """Requests remembered: enough for a main conversation and its sub-agents taking turns."""
 
 WHOLE = 0.98
-"""A share of the request above which `usage` is taken to say that all of it was stored (the rest is the marker's tail)."""
+"""A share of the request from which `usage` says that all was stored: the rest lies behind the last marker."""
 
 
 def shared(left: Sequence[str], right: Sequence[str]) -> int:

@@ -6,12 +6,11 @@ import json
 from dataclasses import replace
 
 from trimtab.conversation import Block, Conversation, digest
+from trimtab.draft import Draft, Work
 from trimtab.edits import Drop, Fold, Repair, Replace, targets
 from trimtab.errors import Lost, TrimtabError
 from trimtab.ledger import Decision, Ledger
-from trimtab.pipeline import Draft, Pass, outcome
 from trimtab.projection import Projection
-from trimtab.report import Report
 
 __all__ = ["commit", "decision", "stored_text"]
 
@@ -39,17 +38,17 @@ def decision(draft: Draft, trigger: str, now: float, turn: int = 0) -> Decision:
     )
 
 
-def commit(run: Pass, ledger: Ledger, conversation: Conversation, now: float, report: Report) -> Projection:
+def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, trigger: str) -> Projection:
     """Record what a pass decided; returns what to send.
 
     Where another process appended first, the decisions that touch other messages than its rows go behind them, the
     others are dropped; no model is asked again. Raises `StorageError`, after which nothing has changed.
     """
-    before = run.before
+    before, report = work.before, work.report
     turn = sum(at == index for index, at in enumerate(before.turns))
-    decisions = [decision(draft, run.trigger, now, turn) for draft in run.drafts]
+    decisions = [decision(draft, trigger, now, turn) for draft in work.drafts]
     decisions = [replace(one, originals=_keep(one, ledger, conversation)) for one in decisions]
-    decisions[-1] = replace(decisions[-1], aliases=_aliases(run.work, before))
+    decisions[-1] = replace(decisions[-1], aliases=_aliases(work.projection, before))
     first = len(ledger.decisions) + 1
     for _ in range(TRIES):
         try:
@@ -61,12 +60,12 @@ def commit(run: Pass, ledger: Ledger, conversation: Conversation, now: float, re
             report.warnings.append("another process decided first; decisions on the same messages were dropped")
     else:
         raise TrimtabError("other processes keep writing to this session; nothing was decided")
-    report.decisions = [outcome(draft) for draft in run.drafts]
+    report.decisions = [draft.outcome() for draft in work.drafts]
     for shown, one in zip(report.decisions, written, strict=False):
         shown.seq = one.seq
-    if len(written) == len(run.drafts) and written[0].seq == first:
-        run.work.rows = ledger.rows()
-        return run.work
+    if len(written) == len(work.drafts) and written[0].seq == first:
+        work.projection.rows = ledger.rows()
+        return work.projection
     return Projection(conversation, before.path, ledger.rows())
 
 

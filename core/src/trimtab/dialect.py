@@ -70,7 +70,7 @@ class Dialect(Protocol):
         """The system parameter with texts appended."""
 
     def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
-        """What must change in ``path[start:]`` for the provider to accept it; looks only backwards from each message."""
+        """What must change in ``path[start:]`` for the provider to accept it; ``start`` begins an exchange."""
 
     def validate(self, messages: Sequence[Wire]) -> Sequence[Any]:
         """Violations of the provider's rules, in order."""

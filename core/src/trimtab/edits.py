@@ -96,6 +96,11 @@ class Insert:
     at: str = ""
     """The message it follows; filled in by the kernel."""
 
+    @property
+    def key(self) -> str:
+        """The place in the view: what is inserted there comes in the order of the ledger."""
+        return "system" if self.anchor == "system" else f"{self.anchor}:{self.at}"
+
 
 @dataclass(frozen=True, slots=True)
 class Restore:
@@ -105,7 +110,7 @@ class Restore:
     decisions: tuple[int, ...]
     reason: str = ""
     at: str = ""
-    """The last message of the path on which it was decided; filled in by the kernel."""
+    """The last message that it brings back; filled in by the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,11 @@ class Pin:
     block: Any
     reason: str = ""
     text: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is pinned: a block, or words in it."""
+        return str(self.block), self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +177,13 @@ def lasting(edit: Edit) -> bool:
 
 def to_row(edit: Edit) -> dict[str, Any]:
     """An edit as JSON-able data."""
-    return {"kind": edit.kind, **{key: value for key, value in asdict(edit).items() if value not in ("", ())}}
+    fields = {key: value for key, value in asdict(edit).items() if key == "data" or value not in ("", ())}
+    return {"kind": edit.kind, **fields}
 
 
 def from_row(row: Mapping[str, Any]) -> Edit:
     """The edit that `to_row` wrote; lists come back as tuples."""
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key != "kind"}
+    lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list) and key != "data"}
+    values = {key: value for key, value in row.items() if key != "kind"} | lists
     edit: Edit = _KINDS[row["kind"]](**values)
     return edit

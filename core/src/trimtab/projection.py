@@ -173,12 +173,11 @@ class Projection:
             case Fold():
                 state.folds[edit.run[0]] = edit
             case Insert():
-                key = "system" if edit.anchor == "system" else f"{edit.anchor}:{edit.at}"
-                state.inserts[key] = (*state.inserts.get(key, ()), (edit.text, edit.reason))
+                state.inserts[edit.key] = (*state.inserts.get(edit.key, ()), (edit.text, edit.reason))
             case Repair():
                 state.repairs[edit.message] = edit
             case Pin():
-                state.pins[edit.block, edit.text] = Pinned(edit.block, edit.text, edit.reason)
+                state.pins[edit.key] = Pinned(edit.block, edit.text, edit.reason)
             case Note():
                 state.notes[edit.key] = edit.data
 

@@ -6,18 +6,35 @@ knows when an edit is wanted; that is `trimtab.when`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from trimtab.conversation import Block, Message
-from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Replace, Restore, block_id, message_ids
+from trimtab.edits import (
+    Drop,
+    Edit,
+    Fold,
+    Insert,
+    Note,
+    Pin,
+    Replace,
+    Restore,
+    block_id,
+    lasting,
+    message_ids,
+    targets,
+)
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["Refused", "check", "closed", "pin", "position", "thinking"]
+__all__ = ["KERNEL", "Refused", "check", "closed", "pin", "position", "thinking"]
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
+
+KERNEL = "kernel:"
+"""How the keys of the kernel's own notes begin; no stage may write them."""
 
 _SHOWABLE = ("document", "image", "text", "tool_result")
 
@@ -41,10 +58,7 @@ def check(view: View, edit: Any) -> Edit:
         case Restore():
             return _restore(view, edit)
         case Note():
-            upto = message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
-            if not view.on(upto):
-                raise Refused("the note's message is not on this path")
-            return Note(str(edit.key), edit.data, upto)
+            return _note(view, edit)
     raise Refused(f"a stage may not yield {type(edit).__name__}")
 
 
@@ -138,13 +152,22 @@ def _whole(view: View, chosen: set[int], *, turns: bool) -> None:
                 if groups[at] == start and at not in chosen:
                     raise Refused("not whole")
                 at += 1
-    calls = {block.call for index in chosen for block in path[index].blocks if block.call}
+    calls = {call for index in chosen for call in _calls(view, path[index])}
     for index in (
         *range(max(0, min(chosen) - 2), min(chosen)),
         *range(max(chosen) + 1, min(max(chosen) + 3, len(path))),
     ):
-        if index not in chosen and any(block.call in calls for block in path[index].blocks if block.call):
+        if index not in chosen and not calls.isdisjoint(_calls(view, path[index])):
             raise Refused("splits a call and its result")
+
+
+def _calls(view: View, message: Message) -> set[str]:
+    """The ids of the calls and results that a message holds as it is sent: a repair may have moved them."""
+    projection = view.projection
+    repair, blocks = projection.state.repairs.get(message.id), message.blocks
+    if repair is not None:
+        _, blocks = projection.dialect.parse(projection.dialect.rebuild(message, repair.blocks, {}), message.id)
+    return {block.call for block in blocks if block.call}
 
 
 def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
@@ -218,28 +241,58 @@ def _insert(view: View, edit: Insert) -> Insert:
     if edit.anchor == "system":
         if view.answers:
             raise Refused("system text is fixed after the first request")
-        return Insert("system", text, str(edit.reason), path[0].id)
-    if edit.anchor == "tail":
+        at = path[0].id
+    elif edit.anchor == "tail":
         if path[-1].role == "assistant":
             raise Refused("the conversation ends with an answer")
-        return Insert("tail", text, str(edit.reason), path[-1].id)
-    first = view.projection.items[0]
-    if edit.anchor != "after_boundary" or first.fold is None:
-        raise Refused("no boundary")
-    return Insert("after_boundary", text, str(edit.reason), first.fold.run[-1])
+        at = path[-1].id
+    else:
+        first = view.projection.items[0].fold
+        if edit.anchor != "after_boundary" or first is None:
+            raise Refused("no boundary")
+        at = first.run[-1]
+    edit = Insert(edit.anchor, text, str(edit.reason), at)
+    inserted = view.projection.state.inserts.get(edit.key, ())
+    if any(text == other for other, _ in inserted):
+        raise Refused("already inserted")
+    return edit
 
 
 def _restore(view: View, edit: Restore) -> Restore:
-    known = {seq for seq, _ in view.projection.rows if seq}
+    projection = view.projection
+    known = {seq for seq, _ in projection.rows if seq}
     if not edit.decisions or not set(edit.decisions) <= known:
         raise Refused("no such decision")
-    return Restore(tuple(edit.decisions), str(edit.reason), view.projection.path[-1].id)
+    depths = _depths(view, [id.partition(".")[0] for one in _undone(view, edit) for id in targets(one)])
+    return Restore(tuple(edit.decisions), str(edit.reason), projection.path[depths[-1]].id)
+
+
+def _undone(view: View, edit: Restore) -> list[Edit]:
+    """The edits on this path that a `Restore` takes back."""
+    projection = view.projection
+    here = [(seq, one) for seq, one in projection.rows if projection.conversation.on(projection.path, targets(one))]
+    gone = {seq for _, one in here if isinstance(one, Restore) for seq in one.decisions}
+    return [one for seq, one in here if seq in set(edit.decisions) - gone and not lasting(one)]
+
+
+def _note(view: View, edit: Note) -> Note:
+    key, upto = str(edit.key), message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
+    if not view.on(upto):
+        raise Refused("the note's message is not on this path")
+    if key.startswith(KERNEL):
+        raise Refused("a note of the kernel")
+    try:
+        return Note(key, json.loads(json.dumps(edit.data)), upto)  # a copy: the ledger's and ours stay one
+    except (TypeError, ValueError, RecursionError):
+        raise Refused("a note's data must be JSON") from None
 
 
 def pin(view: View, edit: Pin) -> Pin:
     """A hook's pin with the id of its block; words alone are looked up, oldest block first. Raises `Refused`."""
     known = isinstance(edit.block, str) and not view.projection.conversation.nodes.get(edit.block.partition(".")[0])
     text = edit.text
+    if not isinstance(text, str):
+        raise Refused("the words are no text")
     if known:
         text = edit.block
         messages = (item.message for item in view.projection.items if item.message is not None)
@@ -317,8 +370,15 @@ def position(view: View, edit: Edit) -> int | None:
             return min(nodes[id.partition(".")[0]].depth for id in ids)
         case Insert(anchor="after_boundary", at=id):
             return nodes[id].depth + 1
-        case Restore(decisions=seqs):
-            undone = [e for seq, e in projection.rows if seq in seqs and not isinstance(e, (Note, Pin))]
-            places = [place for e in undone if not isinstance(e, Restore) and (place := position(view, e)) is not None]
-            return min(places, default=None)
+        case Restore():
+            places = [_restored(view, one) for one in _undone(view, edit)]
+            return min((place for place in places if place is not None), default=None)
     return None
+
+
+def _restored(view: View, edit: Edit) -> int | None:
+    """The first path position whose bytes change when an edit is taken back."""
+    if not isinstance(edit, Insert):
+        return position(view, edit)
+    depth = 0 if edit.anchor == "system" else view.projection.conversation.nodes[edit.at].depth + 1
+    return depth if depth < len(view.projection.path) else None

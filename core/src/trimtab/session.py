@@ -18,18 +18,20 @@ from trimtab.cache import Cache
 from trimtab.commit import commit, decision, stored_text
 from trimtab.conversation import Conversation, Location, digest
 from trimtab.dialect import Usage
+from trimtab.draft import Draft, Plan
 from trimtab.edits import Note
 from trimtab.errors import ContextOverflow, TrimtabError, Unknown, Veto
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.names import Names
 from trimtab.parts import part
-from trimtab.pipeline import ASKED, Draft, Pass, Plan
+from trimtab.pipeline import ASKED, Pass
 from trimtab.plugins import manager
 from trimtab.profile import Profile, load
 from trimtab.projection import Item, Projection
 from trimtab.provider import Provider, family_factor, resolve
 from trimtab.report import Report
+from trimtab.rules import KERNEL
 from trimtab.stores import BlobStore, LedgerStore
 from trimtab.tokens import Meter
 from trimtab.view import Context, View
@@ -131,9 +133,10 @@ class Session:
     ) -> Session:
         """A session by id; resumes where the ledger knows it.
 
-        ``profile`` is a name, a path or a loaded profile; ``ask`` answers the questions of stages; ``clock`` gives epoch
-        seconds; ``plugins`` are stage and hook classes or modules that the profile may name beside the installed ones;
-        ``ledger`` and ``blobs`` replace the profile's stores. Raises `ProfileError`, `PluginError`, `StorageError`.
+        ``profile`` is a name, a path or a loaded profile; ``ask`` answers the questions of stages; ``clock`` gives
+        epoch seconds; ``plugins`` are stage and hook classes or modules that the profile may name beside the
+        installed ones; ``ledger`` and ``blobs`` replace the profile's stores. Raises `ProfileError`, `PluginError`,
+        `StorageError`.
         """
         loaded = profile if isinstance(profile, Profile) else load(profile, plugins=plugins)
         store = ledger or _store("ledger", loaded.storage.ledger)
@@ -190,7 +193,8 @@ class Session:
             if not 0 < seq <= len(self.ledger.decisions):
                 known = (str(decision.seq) for decision in self.ledger.decisions)
                 raise Unknown(f"no decision {seq} in session {self.id!r}", available=known, label="decisions")
-            asked = Note(f"{ASKED}{seq}", True, next(iter(sorted(self.ledger.decisions[seq - 1].touches())), ""))
+            touched = sorted(self.ledger.decisions[seq - 1].touches())
+            asked = Note(f"{KERNEL}{seq}:{ASKED}", True, touched[0] if touched else "")
             self.ledger.append([decision(Draft("restore", [asked]), "manual", self.clock())])
             self.projection = None
 
@@ -247,14 +251,17 @@ class Session:
     ) -> Generator[Ask, Any, Projection]:
         source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
         idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
+        first = self._first_unrepaired(base, location)
+        repairs = self.dialect.repair(base.path, first)
         banned: frozenset[str] | None = frozenset()
         while True:
             self.context.held = base.items[held - 2].end if held > 1 else 0
-            report.decisions, report.refused = [], {}
-            report.held = held
+            self.context.guides = []
+            report.refused, report.held = {}, held
             report.tokens_before = View(base, self.context).tokens
-            run = Pass(self.plan, base, self.context, report, idle=idle, trigger=trigger, banned=banned)
-            run.repair(self.dialect.repair(base.path, self._first_unrepaired(base, location)))
+            run = Pass(self.plan, base, self.context, report, idle=idle, trigger=trigger)
+            run.work.banned = banned
+            run.repair(repairs, base.path[first:])
             try:
                 yield from run.run(source)
             except Veto as veto:
@@ -263,16 +270,17 @@ class Session:
                     banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue
             break
-        self._started = True
-        return commit(run, self.ledger, self.conversation, self.context.now, report) if run.drafts else base
+        self._started, work = True, run.work
+        if not work.drafts:
+            return base
+        return commit(work, self.ledger, self.conversation, self.context.now, trigger)
 
     def _first_unrepaired(self, base: Projection, location: Location) -> int:
-        known = self.projection.path if self.projection is not None else []
-        shared = location.shared if known else 0
-        return min(
-            shared,
-            next((m.depth for m in base.path[shared - 1 :: -1] if m.role == "assistant"), 0) if shared else 0,
-        )
+        """Where the exchange begins that the first new message belongs to."""
+        start = location.shared if self.projection is not None else 0
+        while start and base.path[start - 1].role != "assistant":
+            start -= 1
+        return start
 
     def _project(self, location: Location) -> Projection:
         """The projection of the path: extended where only new messages came, else replayed from the ledger."""

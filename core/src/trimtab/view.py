@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.conversation import Block, Message
@@ -32,6 +32,8 @@ class Context:
     now: float = 0.0
     head: int = 0
     """Uncalibrated tokens of system and tools."""
+    guides: list[str] = field(default_factory=list)
+    """What pre_compact hooks advise whoever summarises in this pass."""
     held: int = 0
     """Leading messages of the path that the provider's cache still holds."""
 
@@ -254,6 +256,11 @@ class View:
     def pins(self) -> Sequence[Pinned]:
         """What must stay."""
         return list(self.projection.state.pins.values())
+
+    @property
+    def guides(self) -> Sequence[str]:
+        """Advice of pre_compact hooks for a summary made in this pass; empty before the first edit is judged."""
+        return self.context.guides
 
     def notes(self, key: str) -> Any:
         """The newest note under ``key`` on this path; None where there is none."""

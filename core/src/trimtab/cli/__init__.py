@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import compact, explain, pipe, plugins, profile
+from trimtab.cli import compact, explain, pipe, plugins, profile, replay
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -55,6 +55,7 @@ app.command("explain")(explain.explain)
 app.command("pipe")(pipe.pipe)
 app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")
+app.command("replay")(replay.replay)
 
 
 def main() -> None:

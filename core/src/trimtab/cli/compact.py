@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trimtab.cli.provider import Model, Named, Window, overrides
+from trimtab.cli.provider import Model, Named, Window, assumed, overrides
+from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.profile import Profile
@@ -94,7 +95,8 @@ def _read(file: Path) -> _Given:
     from trimtab.transcripts.source import load
 
     recording = read(file)
-    notes = [f"skipped: {count} {what}" for what, count in recording.skipped.items()]
+    skipped = ", ".join(f"{count} {what}" for what, count in recording.skipped.items())
+    notes = [f"skipped: {skipped}"] if skipped else []
     if recording.format == messages.NAME:
         source = load(file, [messages.NAME])
         around = source.document if isinstance(source.document, dict) and "role" not in source.document else None
@@ -159,16 +161,18 @@ def _report(given: _Given, session: Session, done: Request, profile: str | None)
     """What was read, what each stage did, and where the originals lie; tokens are calibrated."""
     projection, factor, report = session.view.projection, session.meter.factor, done.report
     before = factor * (session.context.head + sum(message.tokens for message in projection.path))
-    yield f"{given.format}: {len(given.messages)} messages"
+    yield f"{given.format}: {counted(len(given.messages), 'message')}"
     yield from given.notes
     yield f"model {session.provider.model}, window {session.window.window:,}, tokens by {session.counter.name}"
+    if warning := assumed(session):
+        yield warning
     names = [stage.name for stage in session.plan.stages]
     others = [decision.stage for decision in report.decisions if decision.stage not in names]
     for name in dict.fromkeys([*others, *names]):
         yield f"{name}: {'; '.join(_did(name, session, done))}"
     yield from (f"failed: {failure}" for failure in report.failures)
     yield from report.warnings
-    yield f"tokens: {before:,.0f} before, {report.tokens_after:,.0f} after; {len(done.messages)} messages"
+    yield f"tokens: {before:,.0f} before, {report.tokens_after:,.0f} after; {counted(len(done.messages), 'message')}"
     if given.document is None and done.system != given.system:
         yield f"a hook changes the system text, which a list of messages cannot hold: {done.system!r}"
     if session.ledger.originals:
@@ -180,7 +184,7 @@ def _did(name: str, session: Session, done: Request) -> Iterator[str]:
     edits = [edit for edit in session.explain() if edit["stage"] == name]
     freed = sum(decision.freed for decision in done.report.decisions if decision.stage == name)
     if edits:
-        yield f"{len(edits)} edits, {freed:,.0f} tokens freed"
+        yield counted(len(edits), "edit") + (f", {freed:,.0f} tokens freed" if freed else "")
         yield from (f"{count} × {why}" for why, count in Counter(edit["why"] for edit in edits).most_common())
     else:
         yield "nothing to do"
@@ -189,7 +193,7 @@ def _did(name: str, session: Session, done: Request) -> Iterator[str]:
 
 def _tell(lines: Sequence[str] | Iterator[str]) -> None:
     for line in lines:
-        typer.echo(line, err=True)
+        typer.echo(printable(line), err=True)
 
 
 def _write(said: Any, out: Path | None, like: Path) -> None:

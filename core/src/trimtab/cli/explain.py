@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trimtab.cli.provider import Named
+from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.ledger import Ledger
@@ -20,6 +21,8 @@ __all__ = ["explain"]
 
 NEWEST = 20
 """Sessions that an error lists."""
+QUOTED = 60
+"""Characters of a text that are repeated."""
 
 
 def explain(
@@ -37,7 +40,7 @@ def explain(
         typer.echo(json.dumps({"session": session, "edits": ledger.explain()}, indent=2))
         return
     for line in _lines(ledger):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def _ledger(session: str, profile: str | None) -> Ledger:
@@ -69,8 +72,8 @@ def _unknown(session: str, stored: list[str], where: str) -> Exception:
 def _lines(ledger: Ledger) -> Iterator[str]:
     """One paragraph per decision, a line or more per edit; notes change nothing that is shown, so they are left out."""
     edits = [edit for edit in ledger.explain() if edit["kind"] != "note"]
-    decisions = len({edit["decision"] for edit in edits})
-    yield f"session {ledger.session}: {decisions} decisions, {len(edits)} edits"
+    decisions = {edit["decision"] for edit in edits}
+    yield f"session {ledger.session}: {counted(len(decisions), 'decision')}, {counted(len(edits), 'edit')}"
     for _, group in groupby(edits, key=lambda edit: edit["decision"]):
         same = list(group)
         yield ""
@@ -91,21 +94,23 @@ def _decision(edit: Mapping[str, Any]) -> str:
 
 
 def _what(edit: Mapping[str, Any], blobs: BlobStore) -> str:
-    count, shown = len(edit["targets"]), len(edit["shown"])
+    """What an edit did, in words and figures."""
+    text, ids = edit["shown"], edit["targets"]
     match edit["kind"]:
         case "replace":
             said = _said(edit, blobs)
-            return f"{f'{said:,}' if said else 'other content'} → {shown:,} characters"
+            return f"{f'{said:,}' if said else 'other content'} → {len(text):,} characters"
         case "drop":
-            return f"{count} messages or blocks left out"
+            return f"{counted(len(ids), 'thinking block' if '.' in ids[0] else 'message')} left out"
         case "fold":
-            return f"{count} messages → {shown:,} characters"
+            return f"{counted(len(ids), 'message')} → {len(text):,} characters"
         case "insert":
-            return f"{shown:,} characters inserted"
+            return f"inserted {text[:QUOTED]!r}{'…' * (len(text) > QUOTED)}"
+        case "pin":
+            return f"stays verbatim, {text[:QUOTED]!r}" if text else f"stays verbatim, block {ids[0]}"
         case "repair":
             return "message repaired"
-        case kind:
-            return {"pin": "stays verbatim", "restore": "earlier decisions undone"}[kind]
+    return "earlier decisions undone"
 
 
 def _said(edit: Mapping[str, Any], blobs: BlobStore) -> int:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trimtab.cli.provider import Model, Named, Window, overrides
+from trimtab.cli.provider import Model, Named, Window, assumed, overrides
 
 if TYPE_CHECKING:
     from trimtab.ask import Ask, Asker
@@ -57,6 +57,8 @@ def pipe(
     with _folder() as folder:
         storage = {"ledger": "memory:", "blobs": f"file://{folder}"}
         served = Pipe(load(profile, overrides={**said, "storage": storage}))
+        if warning := assumed(served.session):
+            typer.echo(warning, err=True)
         if not run(served, typer.get_binary_stream("stdin"), sys.stdout):
             raise typer.Exit(1)
 
@@ -94,14 +96,13 @@ class Pipe:
 
     def __call__(self, line: bytes) -> tuple[dict[str, Any], list[str]]:
         """The answer to one line, and what a person should know; raises what `prepare` raises, and ValueError."""
-        request = _request(line)
-        self._now = request.get("now")
-        usage = request.get("usage")
         # Behind a line that was answered with an error it is unknown what the caller sent.
-        if usage and usage["prompt"] and self._answered:
+        known, self._answered = self._answered, False
+        request = _request(line)
+        self._now, usage, system = (request.get(key) for key in ("now", "usage", "system"))
+        if known and usage and usage["prompt"]:
             self._observe(usage)
-        self._answered, self._side[:] = False, []
-        system = request.get("system")
+        self._side.clear()
         prepared = self.session.prepare(request["messages"], system, request.get("tools"))
         self._answered = True
         extra = {"side": list(self._side), **prepared.extra}

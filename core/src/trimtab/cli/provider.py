@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-__all__ = ["Model", "Named", "Window", "overrides"]
+if TYPE_CHECKING:
+    from trimtab.session import Session
+
+__all__ = ["Model", "Named", "Window", "assumed", "overrides"]
 
 Named = Annotated[
     str | None, typer.Option("--profile", metavar="NAME|PATH", help="A packaged profile's name, or a file.")
@@ -30,3 +33,15 @@ def overrides(
     if dialect is not None:
         said["kind"] = dialect
     return {"provider": said}
+
+
+def assumed(session: Session) -> str:
+    """What is assumed of a model that the table of models does not have; empty for a known one."""
+    from trimtab.models import nearest
+
+    provider = session.provider
+    if provider.known:
+        return ""
+    near = nearest(provider.model)
+    other = f"; did you mean {near!r}?" if near else ""
+    return f"the model {provider.model!r} is not known: assumed is a window of {provider.window:,} tokens{other}"

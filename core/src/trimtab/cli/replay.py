@@ -91,9 +91,13 @@ def _read(paths: Sequence[Path]) -> tuple[list[Recording], bool]:
     recordings: list[Recording] = []
     for file in found:
         try:
-            recordings.append(read(file))
+            recording = read(file)
         except (TrimtabError, OSError) as error:
             typer.echo(str(error), err=True)
+            continue
+        if any(other.session == recording.session for other in recordings):
+            recording.session += f" ({file})"
+        recordings.append(recording)
     if not found:
         typer.echo(f"no .json or .jsonl file in {', '.join(map(str, paths))}", err=True)
     return recordings, not found or len(recordings) < len(found)

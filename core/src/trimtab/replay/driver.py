@@ -64,4 +64,5 @@ class Driver:
         known = min(self._lacking.get(request.branch, 0.0), lacking)
         self._lacking[request.branch] = lacking
         if request.usage is not None:
-            self.session.observe(reduced(request.usage, known, lacking - known))
+            usage = reduced(request.usage, known, lacking - known)
+            self.session.observe({"usage": usage, "model": request.model})

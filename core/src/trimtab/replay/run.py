@@ -8,6 +8,7 @@ from typing import Any
 
 from trimtab.conversation import Block, digest
 from trimtab.profile import Profile
+from trimtab.provider import family_factor
 from trimtab.replay.driver import Driver
 from trimtab.replay.probe import lost
 from trimtab.replay.reader import Reader, Reading
@@ -121,6 +122,7 @@ class _Replay:
         usage = self.session.dialect.usage(request.usage)
         if usage:
             raw, tip = sum(reading.raw for reading in said), str(request.branch)
+            self.meter.family = family_factor(request.model or "") or self.meter.family
             self.meter.observe(tip, raw, usage.total, lambda other: other == tip)
         total = usage.total if usage else None
         head = self.meter.factor * self._head(self.recording.system, self.recording.tools)
@@ -139,7 +141,8 @@ class _Replay:
         certain = [found for found in self.session.dialect.validate(prepared.messages) if found.certain]
         tally.invalid_requests += bool(certain)
         tally.tell(f"{found.rule}: {found.what}" for found in certain)
-        self.lost |= lost(report.pins, self.session.view, self.reader, shown)
+        if report.pins:
+            self.lost |= lost(report.pins, self.session.view, self.reader, shown)
         tally.pins_lost = len(self.lost)
         tally.add_stages(report)
 

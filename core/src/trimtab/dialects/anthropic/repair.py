@@ -58,7 +58,7 @@ def _answers(path: Sequence[Message], answers: Sequence[Message], over: bool) ->
             lost.add(call)
     for message in answers:
         kept = [wire for block, wire in _pairs(message) if not (block.server and block.call in lost)]
-        yield from _changed(message, _cleaned(kept), "a server tool's call or result without its other half")
+        yield from _changed(message, kept, "a server tool's call or result without its other half")
 
 
 def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator[Repair]:
@@ -87,7 +87,7 @@ def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator
         {"type": "tool_result", "tool_use_id": call, "content": MISSING, "is_error": True} for call in missing
     ]
     for message, first, rest in zip(replies, results, others, strict=True):
-        yield from _changed(message, _cleaned([*first, *rest]), "calls and results did not pair up")
+        yield from _changed(message, [*first, *rest], "calls and results did not pair up")
 
 
 def _orphan(wire: Mapping[str, Any]) -> list[Any]:
@@ -129,5 +129,7 @@ def _mend(value: Any) -> Any:
 
 
 def _changed(message: Message, blocks: list[Any], reason: str) -> Iterator[Repair]:
-    if blocks != blocks_of(message.wire):
-        yield Repair(message.id, tuple(blocks), reason)
+    """The repair that leaves ``blocks``, cleaned; ``reason`` says why they are not what was said."""
+    said, cleaned = blocks_of(message.wire), _cleaned(blocks)
+    if cleaned != said:
+        yield Repair(message.id, tuple(cleaned), "blank text, or half of a character" if blocks == said else reason)

@@ -1,0 +1,211 @@
+"""The working copy of a pass: edits that passed the rules, collected as drafts of decisions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from trimtab import rules
+from trimtab.edits import Drop, Edit, Fold, Insert, Note, targets
+from trimtab.projection import Projection
+from trimtab.report import Outcome, Report
+from trimtab.rules import Refused
+from trimtab.stage import Stage
+from trimtab.view import Context, View
+from trimtab.when import Opening
+
+__all__ = ["Draft", "Hooks", "Plan", "Work"]
+
+FAILURES = 3
+"""Failing passes, or boundaries within as many turns of each other, that open a breaker (R29)."""
+
+Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
+"""Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a profile made ready: stages in order, hooks, and the switches the kernel reads."""
+
+    stages: list[Stage]
+    hooks: Hooks
+    strict: bool = False
+    prefix_bound: bool = False
+    failures: Counter[str] = field(default_factory=Counter)
+    """Failing passes in a row, by plugin."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A decision before it is recorded."""
+
+    stage: str
+    edits: list[Edit] = field(default_factory=list)
+    free: bool = True
+    boundary: bool = False
+    freed: float = 0.0
+    rewritten: float = 0.0
+
+    def outcome(self) -> Outcome:
+        """The decision as a report shows it."""
+        reasons = dict.fromkeys(edit.reason for edit in self.edits if not isinstance(edit, Note) and edit.reason)
+        why = "; ".join(reasons)
+        return Outcome(self.stage, self.free, len(self.edits), self.freed, self.rewritten, self.boundary, why)
+
+
+class Work:
+    """One pass's copy of the projection, and what is to be recorded if the pass succeeds."""
+
+    def __init__(self, plan: Plan, projection: Projection, context: Context, report: Report, *, manual: bool) -> None:
+        self.plan = plan
+        self.before = projection
+        self.projection = projection
+        """What edits go to: `before` itself until the first one."""
+        self.context = context
+        self.report = report
+        self.manual = manual
+        self.drafts: list[Draft] = []
+        self.vetoed = ""
+        """Who refused all edits of sent content in this pass, and why."""
+        self.banned: frozenset[str] | None = frozenset()
+        """Stages whose edits of sent content were vetoed after an earlier run of this pass; None: all."""
+        self.boundary = False
+        self.target: float | None = None
+        """Tokens that a boundary of this pass must leave the view below."""
+        self._mark: Projection | None = None
+        self._view = View(projection, context)
+
+    @property
+    def view(self) -> View:
+        """The view, which follows the edits that pass."""
+        return self._view
+
+    def apply(self, edit: Edit) -> None:
+        """Apply an edit to a copy of what others still need: the projection before the pass, or before this look."""
+        if self.projection is self.before or self.projection is self._mark:
+            self._show(self.projection.copy())
+        self.projection.apply(edit)
+
+    def _show(self, projection: Projection) -> None:
+        self.projection = self._view.projection = projection
+
+    def add(self, draft: Draft) -> None:
+        """Keep a draft if it holds anything."""
+        if draft.edits:
+            self.drafts.append(draft)
+
+    def mark(self) -> Callable[[], None]:
+        """Remember this moment; the returned call goes back to it, keeping drafts that were added since."""
+        projection, held, boundary, known = self.projection, self.context.held, self.boundary, len(self.drafts)
+        self._mark = projection
+
+        def back() -> None:
+            self.context.held, self.boundary = held, boundary
+            self._show(projection)
+            for draft in self.drafts[known:]:
+                for edit in draft.edits:
+                    self.apply(edit)
+
+        return back
+
+    # ------------------------------------------------------------------ judging
+
+    def take(self, gate: Opening, edit: Any, draft: Draft) -> Edit | None:
+        """Judge one proposal; apply it and return it as recorded if it passes."""
+        view = self.view
+        try:
+            checked = rules.check(view, edit)
+            place = rules.position(view, checked)
+            if isinstance(checked, Insert) and self.boundary:
+                place = None
+            sent = place is not None and view.sent(place)
+            if place is not None and sent:
+                self._may_break(draft.stage, gate, place)
+            strips = self._strip(view, place, checked) if place is not None else None
+        except Refused as refusal:
+            self.report.refuse(draft.stage, str(refusal))
+            return None
+        raw = self.projection.raw
+        for one in (strips, checked) if strips else (checked,):
+            self.apply(one)
+            draft.edits.append(one)
+        draft.freed += view.context.meter.factor * (raw - self.projection.raw)
+        if place is not None and sent:
+            draft.free = False
+            draft.rewritten += self._rewritten(place)
+        if isinstance(checked, Fold) and self.projection.items[0].fold is checked:
+            draft.boundary = self.boundary = True
+            self.target = gate.target
+        return checked
+
+    def _may_break(self, stage: str, gate: Opening, place: int) -> None:
+        if self.vetoed:
+            raise Refused(f"vetoed by {self.vetoed}")
+        if self.banned is None or stage in self.banned:
+            raise Refused("vetoed after the pass")
+        if not gate.allows(place):
+            raise Refused("waits")
+
+    def _rewritten(self, place: int) -> float:
+        """Tokens that were cached behind ``place`` and no longer are; moves the frontier there."""
+        if place >= self.context.held:
+            return 0.0
+        tokens = self.view.tokens_after(place) - self.view.tokens_after(self.context.held)
+        self.context.held = place
+        return tokens
+
+    def _strip(self, view: View, place: int, edit: Edit) -> Drop | None:
+        """The thinking that an edit at ``place`` takes with it on a prefix-bound model (R23)."""
+        if not self.plan.prefix_bound:
+            return None
+        gone = set(targets(edit)) if isinstance(edit, (Drop, Fold)) else set()
+        behind = [(at, id) for at, id in rules.thinking(view, place) if not {id, id.partition(".")[0]} & gone]
+        if any(at >= rules.closed(view) for at, _ in behind):
+            if view.tokens < view.window.block:
+                raise Refused("waits: thinking of the open turn is bound to it")
+            latest = max(at for at, _ in behind)
+            behind = [(at, id) for at, id in behind if at < latest]
+            self.report.warnings.append("thinking inside the open turn was removed: the window was full")
+        if any(all(block.type == "thinking" for block in self.projection.path[at].blocks) for at, _ in behind):
+            raise Refused("would leave an empty message")
+        return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None
+
+    # ------------------------------------------------------------------ breakers
+
+    def fail(self, name: str, error: Exception) -> None:
+        """Count a failing pass of a plugin; the third in a row opens its breaker. Raises where `strict` is set."""
+        if self.plan.strict:
+            raise error
+        self.report.failures.append(f"{name}: {type(error).__name__}: {error}")
+        self.plan.failures[name] += 1
+        if self.plan.failures[name] >= FAILURES:
+            self._break(name, f"{FAILURES} failing passes, last: {error}")
+
+    def watch(self, name: str) -> None:
+        """Boundaries that follow each other too closely open the breaker of the stage that made the last."""
+        turn = sum(start == index for index, start in enumerate(self.projection.turns))
+        last = [*(self.note(name, "boundaries") or ()), turn][-FAILURES:]
+        self.write(name, "boundaries", last, self.projection.path[-1].id)
+        if len(last) == FAILURES and all(b - a <= FAILURES for a, b in pairwise(last)):
+            self._break(name, f"{FAILURES} boundaries within {FAILURES} turns of each other")
+
+    def _break(self, name: str, why: str) -> None:
+        self.report.warnings.append(f"{name} is switched off for this session: {why}")
+        self.write(name, "breaker", why, self.projection.path[0].id)
+
+    def works(self, name: str) -> bool:
+        """Whether a plugin's breaker is shut; a manual pass runs it all the same."""
+        return self.manual or not self.note(name, "breaker")
+
+    def note(self, name: str, key: str) -> Any:
+        """The kernel's own note about a plugin."""
+        return self.projection.state.notes.get(f"{rules.KERNEL}{name}:{key}")
+
+    def write(self, name: str, key: str, data: Any, upto: str) -> None:
+        """Record a note of the kernel's own."""
+        note = Note(f"{rules.KERNEL}{name}:{key}", data, upto)
+        self.apply(note)
+        self.drafts.append(Draft("kernel", [note]))

@@ -1,0 +1,113 @@
+"""Calling hooks inside a pass: what they yield is checked like any edit, what they break is only their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from trimtab import rules
+from trimtab.draft import Draft, Work
+from trimtab.edits import Guide, Insert, Pin
+from trimtab.errors import TrimtabError, Veto
+from trimtab.hookspecs import Source, Trigger
+from trimtab.rules import Refused
+from trimtab.view import View
+
+__all__ = ["bounded", "judge", "pins", "start"]
+
+ENDLESS = 10_000
+"""Things that a plugin may yield in one call before it counts as failed: more than any conversation has blocks."""
+
+
+def bounded(call: Iterable[Any]) -> Iterator[Any]:
+    """What a plugin yields; raises `TrimtabError` where it does not end."""
+    for count, said in enumerate(call):
+        if count >= ENDLESS:
+            raise TrimtabError(f"yields more than {ENDLESS} things")
+        yield said
+
+
+def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list[Any]]]:
+    """What each plugin yields, in the profile's order; one that fails costs only its own effect."""
+    for name, call in work.plan.hooks(hook, **arguments):
+        if not work.works(name):
+            continue
+        try:
+            yielded = list(bounded(call))
+        except Veto as veto:
+            if hook == "post_compact":
+                raise
+            if hook == "pre_compact":
+                work.vetoed = f"{name}: {veto.reason}"
+            else:
+                work.fail(name, veto)
+            continue
+        except Exception as error:
+            work.fail(name, error)
+            continue
+        work.plan.failures[name] = 0
+        yield name, yielded
+
+
+def pins(work: Work, trigger: Trigger) -> None:
+    """Ask what must stay, before the first proposal of a pass is judged; a Guide is kept for who summarises."""
+    for name, yielded in _called(work, "pre_compact", view=View(work.before, work.context), trigger=trigger):
+        draft = Draft(name)
+        for said in yielded:
+            try:
+                if isinstance(said, Guide):
+                    work.context.guides.append(said.text)
+                elif not isinstance(said, Pin):
+                    raise Refused(f"pre_compact may not yield {type(said).__name__}")
+                elif (edit := rules.pin(work.view, said)).key not in work.projection.state.pins:
+                    work.apply(edit)
+                    draft.edits.append(edit)
+            except Refused as refusal:
+                work.report.refuse(name, str(refusal))
+        work.add(draft)
+
+
+def start(work: Work, source: Source) -> None:
+    """Inserts of session_start: once by source and text (R15)."""
+    for name, yielded in _called(work, "session_start", source=source):
+        _inserts(work, name, yielded, f"session_start:{source}")
+
+
+def judge(work: Work) -> None:
+    """post_compact sees what was decided; may insert, or raises `Veto`."""
+    work.report.decisions = [draft.outcome() for draft in work.drafts]
+    before = View(work.before, work.context)
+    for name, yielded in _called(work, "post_compact", before=before, after=work.view, report=work.report):
+        _inserts(work, name, yielded, "post_compact")
+
+
+def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None:
+    draft = Draft(name)
+    for said in yielded:
+        try:
+            if not isinstance(said, Insert):
+                raise Refused(f"may not yield {type(said).__name__}")
+            edit = rules.check(work.view, Insert(said.anchor, said.text, reason))
+            if isinstance(edit, Insert):
+                _room(work, edit)
+        except Refused as refusal:
+            work.report.refuse(name, str(refusal))
+            continue
+        work.apply(edit)
+        draft.edits.append(edit)
+    work.add(draft)
+
+
+def _room(work: Work, edit: Insert) -> None:
+    """Once by source and text; behind a boundary of this pass only, and below its target (R7, R15)."""
+    behind = edit.anchor == "after_boundary"
+    for key, texts in work.projection.state.inserts.items():
+        if (edit.text, edit.reason) in texts and (not behind or key == edit.key):
+            raise Refused("already inserted")
+    if behind:
+        if not work.boundary:
+            raise Refused("no boundary in this pass")
+        view = work.view
+        tokens = view.tokens + view.context.meter.factor * work.projection.conversation.count(edit.text)
+        if tokens > (work.target or view.window.auto):
+            raise Refused("no room behind the boundary")
