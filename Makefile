@@ -25,7 +25,7 @@ lint: $(VENV)/.tools  ## check style and types
 	$(RUN) mypy
 
 bench: $(VENV)/.tools  ## run the benchmarks (tests/benchmarks)
-	$(RUN) pytest -q -o addopts=--import-mode=importlib --benchmark-only tests/benchmarks
+	$(RUN) pytest -q -s -o addopts=--import-mode=importlib --benchmark-only tests/benchmarks
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

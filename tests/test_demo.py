@@ -34,8 +34,8 @@ def results(recording: Recording) -> list[str]:
 
 
 def test_reader_reads_all_of_it(recording: Recording) -> None:
-    """Sixty requests in one branch, nothing skipped, each with usage that grows with the messages."""
-    assert (len(recording.requests), recording.skipped, recording.notes) == (60, {}, [])
+    """All requests in one branch, nothing skipped, each with usage that grows with the messages."""
+    assert (len(recording.requests), recording.skipped, recording.notes) == (62, {}, [])
     assert {(request.branch, request.model) for request in recording.requests} == {(0, "scripted")}
     sides = [[usage(request)[name] for name in usage(request) if "input" in name] for request in recording.requests]
     sizes = [sum(side) for side in sides]

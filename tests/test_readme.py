@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 import trimtab
 from trimtab import Session, load
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger

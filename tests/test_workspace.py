@@ -109,6 +109,12 @@ def test_workspace_knows_the_plugin(plugin: Path) -> None:
     assert f"plugins/{plugin.name}/src" in told["mypy"]["files"]
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.yaml")), ids=lambda path: path.stem)
+def test_profile_says_whom_it_is_for(path: Path) -> None:
+    """Every shipped profile opens with a comment that begins with its name."""
+    assert path.read_text(encoding="utf-8").startswith(f"# {path.stem}: ")
+
+
 def test_test_folders_have_no_packages() -> None:
     """Import mode `importlib` needs no `__init__.py` among the tests; file names are unique instead."""
     files = [path for folder in ("core/tests", "plugins", "tests") for path in (ROOT / folder).rglob("test_*.py")]

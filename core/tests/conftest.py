@@ -36,6 +36,10 @@ class Trim(Stage):
         mode: Literal["whole", "part"] = "whole"
         limits: Limits = Limits()
 
+    def propose(self, view: Any) -> Any:
+        """Propose nothing."""
+        yield from ()
+
 
 class Keep(Hook):
     """A hook with an option."""

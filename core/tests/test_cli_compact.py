@@ -42,7 +42,7 @@ def run(work: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("TRIMTAB_COUNTER", "estimate")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
-    return lambda *words: CliRunner().invoke(app, ["compact", *map(str, words)])
+    return lambda *words, **more: CliRunner().invoke(app, ["compact", *map(str, words)], **more)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_list(put: Put, home: Path, work: Path) -> None:
     assert json.loads(file.read_text()) == TALK
     lines = done.stderr.splitlines()
     assert lines[0] == "messages: 7 messages"
-    assert lines[1] == "model claude-opus-5-5, window 1,000,000, tokens by estimate"
+    assert lines[1] == "model claude-opus-5-5, thinking bound to its prefix, window 1,000,000, tokens by estimate"
     assert lines[2].startswith("tool-result-budget: 1 edit, 2,")
     assert lines[2].endswith(" tokens freed; 1 × Bash: over 4,000 characters")
     assert lines[3].startswith("tokens: 3,")
@@ -105,6 +105,19 @@ def test_an_object(run: Run, put: Put) -> None:
     told = json.loads(done.stdout)
     assert {**told, "messages": TALK} == body
     assert BIG not in json.dumps(told["messages"])
+
+
+def test_stdin_and_stdout(run: Run, put: Put, work: Path) -> None:
+    """`-` is stdin in front and stdout behind -o; a new file made of stdin is the user's alone."""
+    by_name = run(put(TALK)).stdout
+    assert run("-", "-o", "-", input=json.dumps(TALK)).stdout.replace("-2.", ".") == by_name
+    assert not (work / "-").exists()
+    assert run("-", "-o", "new.json", input=json.dumps(TALK)).stdout == ""
+    assert json.loads((work / "new.json").read_text()) == json.loads(by_name)
+    assert (work / "new.json").stat().st_mode & 0o777 == 0o600
+    wrong = run("-", input="[")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("stdin:1: not JSON: ")
 
 
 def test_one_message_a_line(run: Run, put: Put) -> None:
@@ -223,7 +236,7 @@ def test_all_or_nothing(run: Run, put: Put, monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trimtab.cli.compact.shutil.copymode", fail)
+    monkeypatch.setattr("shutil.copymode", fail)
     done = run(file, "-o", file)
     assert done.exit_code == 2
     assert done.stderr.endswith("talk.json: cannot be written: No space left on device\n")
@@ -272,7 +285,7 @@ def test_bound_thinking(run: Run, put: Put) -> None:
     [
         (None, "nowhere.json: cannot be read: No such file or directory"),
         ("", "nowhere.json:1: the file is empty (formats known: claude-code, messages)"),
-        ("[1]", "nowhere.json:1: JSON, but no recorded conversation that a reader knows (formats known: "),
+        ("[1]", "nowhere.json:1: JSON, but no recorded conversation that a reader knows: message 1 is not an object ("),
         ('[{"role": "user", "content": [7]}]', "nowhere.json: the messages could not be read, sent as they are: "),
     ],
 )

@@ -191,6 +191,24 @@ def test_unknown(played: Played, run: Run, home: Path) -> None:
     assert told.stderr == f"{where}: no session 'wrok'; did you mean 'work'? (there: play, work)\n"
 
 
+def test_all_sessions(played: Played, run: Run, home: Path) -> None:
+    """Without an id all sessions are listed, the one written last first, with the number of decisions."""
+    told = run()
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert told.stderr == f"sqlite:///{home}/.local/share/trimtab/ledger.db: no session yet\n"
+    assert json.loads(run("--json").stdout) == []
+    play = played(Budget, stages=["budget"])
+    for name in ("first", "last\n"):
+        play.session = play.open(name)
+        play.session.prepare(talk(1))
+    play.open("first").prepare(talk(3))
+    assert run().stdout == "first  2 decisions\nlast   1 decision\n"
+    assert json.loads(run("--json").stdout) == [
+        {"session": "first", "decisions": 2},
+        {"session": "last\n", "decisions": 1},
+    ]
+
+
 def test_many_sessions(played: Played, run: Run) -> None:
     """Of many sessions the newest are listed, and the nearest however old it is."""
     play = played()

@@ -197,7 +197,7 @@ def test_usage_corrects_the_meter_only(served: Callable[..., Pipe], monkeypatch:
     usage = {"prompt": 5_000, "output": 7}
     fed(pipe, {"messages": talk(3), "now": 1}, {"messages": talk(3), "now": 2, "usage": usage})
     assert seen[1] == (len(talk(3)), 5_000)
-    pipe.session.observe({"input_tokens": 5_000})
+    pipe.session.observe({"input_tokens": 5_000, "cache_read_input_tokens": 0})
     fed(pipe, {"messages": talk(3), "now": 3})
     assert seen[2] == (0, 5_000)
 
@@ -210,6 +210,17 @@ def test_usage_of_an_unknown_request(served: Callable[..., Pipe], usage: Any) ->
     tokens = pipe.session.view.tokens
     between = b"?" if usage and usage["prompt"] else {"messages": talk(3)}
     fed(pipe, between, {"messages": talk(3), "usage": usage})
+    assert pipe.session.view.tokens == tokens
+
+
+def test_unreadable_messages(served: Callable[..., Pipe], capsys: pytest.CaptureFixture[str]) -> None:
+    """What is no list of messages goes through as it is, is told, and its usage is nobody's."""
+    pipe = served()
+    fed(pipe, {"messages": talk(3)})
+    tokens = pipe.session.view.tokens
+    (odd, even), fine = fed(pipe, {"messages": [7]}, {"messages": talk(3), "usage": {"prompt": 9_000}})
+    assert (odd["messages"], even["messages"], fine) == ([7], talk(3), True)
+    assert capsys.readouterr().err.startswith("line 1: the messages could not be read, sent as they are: ")
     assert pipe.session.view.tokens == tokens
 
 

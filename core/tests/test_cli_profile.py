@@ -63,10 +63,53 @@ def test_values_are_complete(get: Callable[..., Profile]) -> None:
 
 
 def test_check(run: Callable[..., Result]) -> None:
-    """A usable profile is said to be fine, with what it runs."""
-    assert run("profile", "check").output == "default: fine (stages: tool-result-budget; hooks: none)\n"
+    """A usable profile is said to be fine, with what it runs and what was read."""
+    shipped = [f"trimtab/configs/{name}.yaml" for name in ("default", "minimal")]
+    assert run("profile", "check").output.splitlines() == [
+        "default: fine (stages: tool-result-budget; hooks: none)",
+        f"read, the strongest first: {', '.join(shipped)}",
+        f"no trimtab.yaml in {Path.cwd()} or a folder above it",
+    ]
     told = json.loads(run("profile", "check", "--profile", "minimal", "--json").output)
-    assert told == {"profile": "minimal", "stages": [], "hooks": []}
+    assert told == {"profile": "minimal", "stages": [], "hooks": [], "sources": shipped[1:], "warnings": []}
+
+
+def test_check_tells_what_was_read(run: Callable[..., Result], write: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables and files are named, and a model that the table does not know is, with its line and the nearest."""
+    monkeypatch.setenv("TRIMTAB_STRICT", "true")
+    write("trimtab.yaml", "extends: minimal\nprovider:\n  model: claude-opus-5-6\n")
+    done = run("profile", "check")
+    assert done.exit_code == 0
+    read = ["TRIMTAB_STRICT", "trimtab.yaml", "trimtab/configs/minimal.yaml"]
+    assert done.stdout.splitlines()[1:] == [f"read, the strongest first: {', '.join(read)}"]
+    warning = (
+        "the model 'claude-opus-5-6' is not known: assumed is a window of 200,000 tokens; "
+        "did you mean 'claude-opus-5-5'?"
+    )
+    assert done.stderr == f"warning: trimtab.yaml:3: {warning}\n"
+    told = json.loads(run("profile", "check", "--json").stdout)
+    assert (told["sources"], told["warnings"]) == (read, [warning])
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (
+            "stages:\n- tool-result-budget:\n    when: [cold, always]",
+            "team.yaml:3: stages[0].tool-result-budget.when: always opens nothing without `warm: allow`, "
+            "which rewrites warm caches",
+        ),
+        (
+            "storage: {ledger: 'sqlite:a.db'}",
+            "'sqlite:a.db': not a place to store things in; write sqlite:///absolute/path",
+        ),
+    ],
+)
+def test_check_looks_further(run: Callable[..., Result], write: Writer, text: str, error: str) -> None:
+    """What a session would meet only when it runs is an error here."""
+    write("team.yaml", f"extends: minimal\n{text}\n")
+    done = run("profile", "check", "--profile", "team.yaml")
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"{error}\n")
 
 
 def test_check_fails(run: Callable[..., Result], write: Writer) -> None:
@@ -119,7 +162,9 @@ def test_plugins(run: Callable[..., Result]) -> None:
     (row,) = json.loads(run("plugins", "--json").output)
     assert row.keys() == {"name", "kind", "distribution", "version", "options"}
     assert (row["name"], row["kind"]) == ("tool-result-budget", "stage")
-    assert {"when", "limits", "preview"} <= row["options"].keys()
+    assert {"when", "limits", "preview"} <= row["options"]["properties"].keys()
+    parts = {f"#/$defs/{name}" for name in row["options"]["$defs"]}
+    assert parts == _references(row["options"]) != set()
 
 
 def test_broken_plugins_are_listed(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +201,60 @@ def test_command(tmp_path: Path) -> None:
     told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "no profile named 'nowhere' (packaged: default, minimal)\n"
+
+
+def test_module(tmp_path: Path) -> None:
+    """`python -m trimtab` is the command."""
+    command = [sys.executable, "-m", "trimtab", "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert told.stdout == f"trimtab {version('trimtab')}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["replay", "gone.jsonl"],
+        ["replay", "--requests", "no/such/x.jsonl"],
+        ["replay", "--requests", "."],
+        ["replay", "--profile", "minimal", "--requests", "/dev/full"],
+        ["replay", "--profile", "no/such.yaml"],
+        ["replay", "--profile", "./"],
+        ["compact", "gone.json"],
+        ["compact", "."],
+        ["pipe", "--profile", "no/such.yaml"],
+        ["explain", "--profile", "no/such.yaml"],
+        ["explain", "s", "--profile", "folder.yaml"],
+        ["profile", "check", "--profile", "folder.yaml"],
+        ["profile", "show", "--profile", "no/such.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_places_that_cannot_be_used(run: Callable[..., Result], work: Path, words: list[str]) -> None:
+    """A place that is not there, or of another kind, is one line with its name, and exit code 2."""
+    (work / "folder.yaml").mkdir()
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert words[-1].rstrip("/") in done.stderr
+
+
+def test_what_the_system_refuses(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any other error of the system is one line as well."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "/dev/full")
+
+    monkeypatch.setattr("trimtab.profile.load", full)
+    done = run("profile", "check")
+    assert (done.exit_code, done.stderr) == (2, "/dev/full: No space left on device\n")
+
+
+@pytest.mark.parametrize("command", ["pipe", "replay"])
+def test_no_window(run: Callable[..., Result], command: str) -> None:
+    """`--window 0` is refused with what a window is."""
+    done = run(command, "--window", "0")
+    assert done.exit_code == 2
+    assert "is not a window; write at least 1,000" in " ".join(done.stderr.replace("│", " ").split())
 
 
 def test_commands_are_lazy() -> None:

@@ -33,6 +33,8 @@ INSTALLED = "(installed: tool-result-budget, trim)"
 KEYS = "(keys: at_least, keep, limits, mode, target, unless, warm, when)"
 SECTIONS = "(keys: counter, extends, history, hooks, provider, stages, storage, strict, thresholds, tools)"
 CLASSES = "(available: edit, other, read, search, shell, web)"
+MISSING = "is missing; say it, or begin the file with `extends: default` (or minimal)"
+PRICE = "(keys: cache_read, cache_write, cache_write_1h, input, output)"
 NAME = "a name is needed, or one name with its options indented below it"
 
 # What a file says below HEAD, then the error with its line and key.
@@ -81,7 +83,7 @@ stages: [trim: {{target: 20x}}]
 3: stages[0].trim.target: '20x' {AMOUNT}
 
 stages: [trim: 5]
-3: stages[0].trim: 5 should be a valid dictionary or instance of Options
+3: stages[0].trim: a mapping is needed (key: value), not 5 {KEYS}
 
 stages:
 - trim:
@@ -90,6 +92,30 @@ stages:
 
 stages: [5]
 3: stages[0]: {NAME}, not 5
+
+thresholds: {{warn: }}
+3: thresholds.warn: is empty, not a size; {NUMBER}
+
+thresholds:
+3: thresholds: is empty; a mapping is needed (key: value) (keys: auto, block, reserve, warn)
+
+stages:
+3: stages: is empty; a list is needed (- name, or - name: {{option: value}})
+
+strict:
+3: strict: is empty; it should be a valid boolean
+
+history:
+3: history: is empty, none of the words for this (available: sent, unsent)
+
+stages: [trim: {{limits: {{search: }}}}]
+3: stages[0].trim.limits.search: is empty, not a size; {NUMBER}
+
+stages: [trim: {{limits: {{search: 8,000}}}}]
+3: stages[0].trim.limits.search: 8,000 ends at its comma; write 8_000 or 8k
+
+stages: [trim, trim: {{unless: trin}}]
+3: stages[1].trim.unless: no stage named 'trin' is listed; did you mean 'trim'? (listed: trim)
 
 stages: {{trim: }}
 3: stages: a list is needed (- name, or - name: {{option: value}}), not {{'trim': None}}
@@ -107,7 +133,7 @@ thresholds: {{warn: 5q}}
 3: thresholds.warn: '5q' is not a size; {NUMBER}
 
 thresholds: 5
-3: thresholds: 5 should be a valid dictionary or instance of Thresholds
+3: thresholds: a mapping is needed (key: value), not 5 (keys: auto, block, reserve, warn)
 
 tools:
   Read: reed
@@ -165,11 +191,18 @@ def test_errors(get: Loader, write: Writer, case: str) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("strict: true", "team.yaml:1: provider: is missing"),
-        ("provider: {kind: anthropic}\n", "team.yaml:1: provider.model: is missing"),
-        ("proveder: {}", f"team.yaml:1: proveder: no such key; did you mean 'provider'? {SECTIONS}"),
+        ("strict: true", f"team.yaml:1: provider: {MISSING}\nteam.yaml:1: storage: {MISSING}"),
+        (
+            "strict: true\nprovider: {kind: anthropic}\n",
+            f"team.yaml:1: storage: {MISSING}\nteam.yaml:2: provider.model: {MISSING}",
+        ),
+        (
+            "proveder: {}",
+            f"team.yaml:1: proveder: no such key; did you mean 'provider'? {SECTIONS}\n"
+            f"team.yaml:1: provider: {MISSING}\nteam.yaml:1: storage: {MISSING}",
+        ),
         ("- a\n- b", "team.yaml:1: a profile is a mapping (key: value)"),
-        ("# nothing\n", "team.yaml: provider: is missing"),
+        ("# nothing\n", f"team.yaml: provider: {MISSING}\nteam.yaml: storage: {MISSING}"),
         (
             "strict: 010",
             "team.yaml:1: strict: 010 is octal to some YAML readers; drop the leading zero, or quote it",
@@ -193,6 +226,75 @@ def test_installed_parts(get: Loader, write: Writer) -> None:
     assert text == f"team.yaml:3: storage.ledger: {named}"
     text = fails(lambda: get("minimal", TRIMTAB_COUNTER="tiktokn"))
     assert text.startswith("TRIMTAB_COUNTER: counter: no counter named 'tiktokn'; did you mean 'tiktoken'? (inst")
+    assert text.endswith("(installed: auto, estimate, tiktoken)")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("provider: {price: 3}", f"provider.price: a mapping is needed (key: value), not 3 {PRICE}"),
+        ("provider: {window: 999}", "provider.window: 999 is not a window; write at least 1,000 tokens, as 200k"),
+        ("provider: {model: }", "provider.model: is empty; it should be a valid string"),
+        ("storage: {ledger: /d/a.db}", "storage.ledger: '/d/a.db' is no URL; write sqlite:////d/a.db"),
+        ("storage: {ledger: a.db}", "storage.ledger: 'a.db' is no URL; write sqlite:////absolute/path"),
+        ("storage: {blobs: /d/b}", "storage.blobs: '/d/b' is no URL; write file:///d/b"),
+        ('storage: {blobs: "{data}/b"}', "storage.blobs: '{data}/b' is no URL; write file://{data}/b"),
+    ],
+)
+def test_values_of_other_kinds(get: Loader, write: Writer, text: str, error: str) -> None:
+    """What is of the wrong kind is answered with the right one."""
+    write("team.yaml", f"extends: minimal\n{text}\n")
+    assert fails(lambda: get("team.yaml")) == f"team.yaml:2: {error}"
+
+
+def test_all_at_once(get: Loader, write: Writer) -> None:
+    """Several faults are told together, one a line, in the order of the file; the base of a file needs no hint."""
+    write(
+        "team.yaml",
+        """\
+        extends: minimal
+        stages:
+          - trim: {keep: x, kep: 5, mode: hole}
+          - trin
+          - trim: {unless: keep}
+        strict: maybe
+        hooks: [kep]
+        provider:
+          price:
+            input: 1
+            output: x
+        """,
+    )
+    lines = [line.removeprefix("team.yaml:") for line in fails(lambda: get("team.yaml")).splitlines()]
+    assert [line.partition(": ")[0] + " " + line.split(": ")[1] for line in lines] == [
+        "3 stages[0].trim.kep",
+        "3 stages[0].trim.keep",
+        "3 stages[0].trim.mode",
+        "4 stages[1]",
+        "5 stages[2].trim.unless",
+        "6 strict",
+        "7 hooks[0]",
+        "9 provider.price.cache_read",
+        "9 provider.price.cache_write",
+        "9 provider.price.cache_write_1h",
+        "11 provider.price.output",
+    ]
+    assert lines[-2] == "9: provider.price.cache_write_1h: is missing"
+
+
+@pytest.mark.parametrize("place", ["", "..", "{home}/.config/trimtab"])
+def test_files_that_would_not_be_read(get: Loader, home: Path, work: Path, place: str) -> None:
+    """What looks like a project or user file, but is none, is an error: it was meant to be one."""
+    folder = (work / place.format(home=home)).resolve()
+    (folder / "trimtab.yml").parent.mkdir(parents=True, exist_ok=True)
+    (folder / "trimtab.yml").touch()
+    text = f"{folder}/trimtab.yml: is not read under this name; call it trimtab.yaml"
+    assert fails(get) == text
+    (folder / "trimtab.yaml").mkdir()
+    assert fails(get) == f"{folder}/trimtab.yaml: is a folder; a profile is a file"
+    (folder / "trimtab.yaml").rmdir()
+    (folder / "trimtab.yaml").write_text("strict: true")
+    assert get().strict
 
 
 def test_circle(get: Loader, write: Writer) -> None:
@@ -221,6 +323,8 @@ def test_variable_errors(get: Loader) -> None:
     text = fails(lambda: get(TRIMTAB_THRESHOLD__AUTO="5k"))
     assert text.startswith("TRIMTAB_THRESHOLD__AUTO: no such variable; did you mean 'TRIMTAB_THRESHOLDS'? (avail")
     assert "TRIMTAB_OFF" in text
+    text = fails(lambda: get(TRIMTAB_EXTENDS="minimal"))
+    assert text == "TRIMTAB_EXTENDS: no such variable; TRIMTAB_PROFILE names the profile"
     text = fails(lambda: get(TRIMTAB_THRESHOLDS__AUT="5k"))
     there = "no such key; did you mean 'auto'? (keys: auto, block, reserve, warn)"
     assert text == f"TRIMTAB_THRESHOLDS__AUT: thresholds.aut: {there}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,24 @@ def test_json_has_a_row_per_session_and_profile(session: Path) -> None:
     assert default["input_cost_after"] < default["input_cost_before"]
     assert default["stages"]["tool-result-budget"]["fired"] == 1
     assert list(whole["total"]["profiles"]) == ["minimal", "default"]
+
+
+def test_the_same_command_gives_the_same_figures(session: Path, tmp_path: Path) -> None:
+    """Two runs, each with two equal profiles and its own hash seed, differ in milliseconds alone."""
+    texts, rows = [], []
+    for seed in "12":
+        out = tmp_path / f"requests-{seed}.jsonl"
+        words = ["replay", session.name, "--json", "--requests", str(out), *2 * ["--profile", "default"]]
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-m", "trimtab", *words], env=env, capture_output=True, check=True)
+        rows += json.loads(done.stdout)["sessions"]
+        texts.append(out.read_text())
+    for row in rows:
+        assert row.pop("ms_p50") <= row.pop("ms_p99")
+    assert rows[0]["stages"]["tool-result-budget"]["fired"] == 1
+    assert rows[1:] == rows[:1] * 3
+    assert texts[0] == texts[1]
+    assert "/home/user/.local/share/trimtab/blobs/" in texts[0]
 
 
 def test_tables_say_what_they_rest_on(session: Path) -> None:
@@ -125,6 +145,17 @@ def test_requests_are_written(session: Path, tmp_path: Path) -> None:
     assert lines[0]["messages"] == MESSAGES[:1]
     assert "entry_1999" not in json.dumps(lines[1]["messages"])
     assert lines[1]["report"]["decisions"][0]["stage"] == "tool-result-budget"
+
+
+def test_requests_to_stdout(session: Path) -> None:
+    """With `-` the requests are all of stdout, and the tables go to stderr; --json would be in the way."""
+    done = run(session, "--requests", "-")
+    assert done.exit_code == 0
+    assert [json.loads(line)["i"] for line in done.stdout.splitlines()] == [0, 1, 2]
+    assert "as recorded" in done.stderr
+    both = run(session, "--requests", "-", "--json")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "--json" in both.stderr
 
 
 def test_probed_pins_are_drawn_by_the_seed(session: Path) -> None:

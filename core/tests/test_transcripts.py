@@ -96,21 +96,33 @@ BROKEN: dict[str, tuple[bytes, str]] = {
         b'{"role": "user", "content": "go"}\n' + b"oops\n" * 9,
         "{path}:2: not JSON: Expecting value",
     ),
-    "other JSON": (b'{"a": 1}', f"{{path}}:1: {UNKNOWN}"),
-    "a number": (b"3", f"{{path}}:1: {UNKNOWN}"),
-    "an empty list": (b"[]", f"{{path}}:1: {UNKNOWN}"),
+    "other JSON": (b'{"a": 1}', f"{{path}}:1: {UNKNOWN}: it holds no messages"),
+    "a number": (b"3", f"{{path}}:1: {UNKNOWN}: it holds no messages"),
+    "an empty list": (b"[]", f"{{path}}:1: {UNKNOWN}: it holds no messages"),
     "other lines": (
         b'\n{"a": 1}\n{"b": 2}\n',
-        f"{{path}}:2: {UNKNOWN}",
+        f"{{path}}:2: {UNKNOWN}: message 1 has no role",
     ),
-    "another API's list": (json.dumps([{**LISTED[0], "tool_calls": []}]).encode(), f"{{path}}:1: {UNKNOWN}"),
+    "another API's list": (
+        json.dumps([{**LISTED[0], "tool_calls": []}]).encode(),
+        f"{{path}}:1: {UNKNOWN}: message 1 has tool_calls",
+    ),
+    "another API's results": (
+        json.dumps([*LISTED[:2], {"role": "tool", "content": "out"}]).encode(),
+        f"{{path}}:1: {UNKNOWN}: message 3 has role 'tool'",
+    ),
+    "no content": (
+        json.dumps({"messages": [LISTED[0], {"role": "assistant", "content": None}]}).encode(),
+        f"{{path}}:1: {UNKNOWN}: message 2 has neither a text nor a list as content",
+    ),
+    "texts": (b'["go", "done"]', f"{{path}}:1: {UNKNOWN}: message 1 is not an object"),
     "another API's roles": (
         json.dumps([{"role": "system", "content": "be brief"}, *LISTED]).encode(),
-        f"{{path}}:1: {UNKNOWN}",
+        f"{{path}}:1: {UNKNOWN}: message 1 has role 'system'",
     ),
     "only titles": (
         b'{"type": "summary", "summary": "title"}\n{"type": "summary", "summary": "title"}\n',
-        f"{{path}}:1: {UNKNOWN}",
+        f"{{path}}:1: {UNKNOWN}: no record holds a user's or an assistant's message",
     ),
 }
 

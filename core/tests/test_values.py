@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from trimtab.values import Amount, Duration, Size, amount, duration, size
+from trimtab.values import Amount, Duration, Size, amount, duration, size, window
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,15 @@ def test_not_a_duration(value: object) -> None:
     with pytest.raises(ValueError) as caught:
         duration(value)
     assert str(caught.value) == f"{value!r} is not a duration; write 5s, 60m, 2h or 1d"
+
+
+def test_window() -> None:
+    """A window is a size that a conversation fits into."""
+    assert (window(1_000), window("200k")) == (1_000, 200_000)
+    for value in (0, "0", 999):
+        with pytest.raises(ValueError) as caught:
+            window(value)
+        assert str(caught.value) == f"{value!r} is not a window; write at least 1,000 tokens, as 200k"
 
 
 def test_amount() -> None:

@@ -76,7 +76,8 @@ def test_values(text: str, value: object) -> None:
 
 
 BASE60 = "is a base-60 number in YAML; write a duration as 60m, or quote it"
-BOOLEAN = "is true or false to some YAML readers; write true or false, or quote it"
+YES = "is true to some YAML readers; write true, or quote it"
+NO = "is false to some YAML readers; write false (a limit: off), or quote it"
 POWER = "is a text to some YAML readers; write 1000 or 1k, or quote it"
 OCTAL = "is octal to some YAML readers; drop the leading zero, or quote it"
 
@@ -86,7 +87,8 @@ OCTAL = "is octal to some YAML readers; drop the leading zero, or quote it"
     [
         ("60:00", BASE60),
         ("1:30:00.5", BASE60),
-        *((word, BOOLEAN) for word in ("on", "On", "yes", "NO", "y", "n")),
+        *((word, YES) for word in ("on", "On", "yes", "y")),
+        *((word, NO) for word in ("no", "NO", "n")),
         ("1e3", POWER),
         ("1.5e3", POWER),
         ("1.0e+3", POWER),
@@ -113,8 +115,11 @@ def test_traps(text: str, hint: str) -> None:
         ("a:\n  5: x", "team.yaml:2: a: a key must be a text, not 5; quote it"),
         ("null: x", "team.yaml:1: a key must be a text, not None; quote it"),
         ("? [a]\n: x", "team.yaml:1: a key must be a text, not ['a']; quote it"),
-        ("on: x", f"team.yaml:1: on {BOOLEAN}"),
+        ("on: x", f"team.yaml:1: on {YES}"),
         ("a: &x {b: 1}\nc:\n  <<: *x", "team.yaml:3: c: << is not read (tag:yaml.org,2002:merge)"),
+        ("a: {b: 8,000}", "team.yaml:1: a.b: 8,000 ends at its comma; write 8_000 or 8k"),
+        ("a:\n  {b: 1, c: 24,500 }", "team.yaml:2: a.c: 24,500 ends at its comma; write 24_500"),
+        ("{a: 1,000,000, b: 2}", "team.yaml:1: a: 1,000,000 ends at its comma; write 1_000_000 or 1_000k"),
         ("a: !secret x", "team.yaml:1: a: x is not read (!secret)"),
         (
             "a: !!python/name:os.system",

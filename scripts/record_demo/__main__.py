@@ -6,6 +6,7 @@ and no model is called. The same tree gives the same file.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from datetime import UTC, datetime
@@ -41,4 +42,9 @@ def main(out: Path) -> None:
     print(f"{out}: {len(recording.lines)} lines, {size} bytes")
 
 
-main(Path(sys.argv[1] if len(sys.argv) > 1 else "core/src/trimtab/replay/demo.jsonl"))
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m scripts.record_demo", description="Record the demo session.")
+    parser.add_argument(
+        "out", nargs="?", type=Path, default=Path("core/src/trimtab/replay/demo.jsonl"), help="default: %(default)s"
+    )
+    main(parser.parse_args().out)

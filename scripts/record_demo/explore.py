@@ -10,8 +10,8 @@ PLUGIN = "plugins/tool-result-budget"
 SOURCE = f"{PLUGIN}/src/trimtab_tool_result_budget"
 
 
-def explore(agent: Agent) -> None:
-    """About twenty requests that only read."""
+def explore(agent: Agent) -> str:
+    """About twenty requests that only read; returns the places that a search found, for later."""
     agent.say(
         "I'll look at the layout first, then read the plugin.",
         bash("git ls-files 'core/src/*.py' | xargs wc -l | sort -n | tail -40", "Sizes of the sources"),
@@ -56,11 +56,12 @@ def explore(agent: Agent) -> None:
         read("core/src/trimtab/stage.py", 1, 90),
         read("core/src/trimtab/values.py"),
     )
-    surroundings(agent)
+    places = surroundings(agent)
     plan(agent)
+    return places
 
 
-def surroundings(agent: Agent) -> None:
+def surroundings(agent: Agent) -> str:
     """What the change must not disturb: the view, the profile, the published schema."""
     agent.say(
         "`StageOptions` forbids unknown keys. The option's docstring becomes its description in the schema; this is "
@@ -76,9 +77,9 @@ def surroundings(agent: Agent) -> None:
         "`tail` must not depend on `shown` (only `names` does).",
         read("core/src/trimtab/view.py", 1, 110),
     )
-    agent.say(
+    places = agent.say(
         "`shown` counts blocks that show a name; `tail` does not need it. Who uses both, and how do tests fake them?",
-        grep(r"stored|shown\(", ""),
+        grep(r"stored\(|shown\("),
     )
     agent.say(
         "`nothing` in test_budget_preview.py is the fake. Now the helpers that cut: who calls them?",
@@ -92,6 +93,7 @@ def surroundings(agent: Agent) -> None:
             "Characters of the last lines of a test run",
         ),
     )
+    return places
 
 
 def plan(agent: Agent) -> None:

@@ -28,17 +28,19 @@ def test_tail_is_frozen(tmp_path: Path, talk: Any, opened: Callable[..., Any], s
 '''
 
 
-def review(agent: Agent) -> None:
-    """Promise 4, reading back, the whole run, the changelog, the end."""
+def review(agent: Agent, places: str) -> None:
+    """Promise 4, reading back, what an old search found, the whole run, the changelog, the end."""
     frozen(agent)
     read_back(agent)
+    elsewhere(agent, places)
     finish(agent)
 
 
 def frozen(agent: Agent) -> None:
     """Where a sent face is kept."""
+    agent.say("First promise 4, in its own words.", grep(r"[Ff]rozen|never re-?made", "docs", "*.md"))
     agent.say(
-        "First promise 4. The text of a `Replace` must come from the ledger, never from the stage again. Where is it "
+        "The text of a `Replace` must come from the ledger, never from the stage again. Where is it "
         "written, and where is it read?",
         grep(r"\.text\b.*Replace|Replace\(|faces|\.rows\(", "core/src/trimtab"),
     )
@@ -91,10 +93,22 @@ def read_back(agent: Agent) -> None:
     )
 
 
+def elsewhere(agent: Agent, places: str) -> None:
+    """The agent goes back to what it found in the first turn: other tests that look at what is shown."""
+    lines = [line for line in places.splitlines() if line.startswith("tests/test_")]
+    files = sorted({line.partition(":")[0] for line in lines})
+    first = [next(line for line in lines if line.startswith(f"{file}:")) for file in files]
+    agent.say(
+        "The search of the first turn found tests outside the plugin that look at what is shown; they would notice a "
+        "face that changes:\n" + "\n".join(first),
+        bash(f"python -m pytest -q {' '.join(files)}", "Run the tests that look at what is shown"),
+    )
+
+
 def finish(agent: Agent) -> None:
     """Everything once more."""
     agent.say(
-        "Both promises hold. Everything once more, with the errors of core's profiles.",
+        "All of them pass, so both promises hold. Everything once more, with the errors of core's profiles.",
         bash(f"python -m pytest -q {PLUGIN}/tests core/tests/test_profile_errors.py", "Run the tests"),
         bash(f"ruff check {PLUGIN}; ruff format --check {PLUGIN}; mypy {SOURCE}", "Check style and types"),
     )

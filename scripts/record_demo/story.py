@@ -22,7 +22,7 @@ def tell(agent: Agent) -> None:
         "`tail` to tool-result-budget that shows only the end of a result, with an option for its size. The kernel "
         "must not change. Read how the previews work first, and tell me your plan before you write anything."
     )
-    explore(agent)
+    places = explore(agent)
     agent.asked("Good plan, go on. Keep the whole-line rule.", 100)
     change(agent)
     agent.asked(
@@ -37,4 +37,4 @@ def tell(agent: Agent) -> None:
         "Then run everything once more, write the changelog line and sum up.",
         MEETING,
     )
-    review(agent)
+    review(agent, places)

@@ -19,8 +19,8 @@ ROOT = f"{HOME}/trimtab"
 SHELL_LIMIT = 30_000
 """Characters of shell output; Claude Code's own limit."""
 
-SKIPPED = {"demo.jsonl"}
-"""The recording itself is not in the tree that it shows, so that recording again gives the same file."""
+SKIPPED = re.compile(r"(^|/)demo\.jsonl$|^scripts/record_demo/")
+"""The recording and its script are not in the tree that they show: else results would tell what is said next."""
 
 
 class ToolError(Exception):
@@ -33,7 +33,7 @@ def copy(source: Path, target: Path) -> None:
     told = subprocess.run(listing, cwd=source, capture_output=True, text=True, check=True)
     for name in sorted(filter(None, told.stdout.split("\0"))):
         path = source / name
-        if path.name not in SKIPPED and path.is_file() and not path.is_symlink():
+        if not SKIPPED.search(name) and path.is_file() and not path.is_symlink():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target / name)
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "start"]):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from trimtab import Session, load
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 

@@ -41,7 +41,12 @@ def call(id: str, name: str = "Read", **arguments: Any) -> dict[str, Any]:
 
 def result(id: str, content: Any = None, **more: Any) -> dict[str, Any]:
     """A tool result; without content a long one of its own."""
-    return {"type": "tool_result", "tool_use_id": id, "content": f"{id}: {LONG}" if content is None else content, **more}
+    return {
+        "type": "tool_result",
+        "tool_use_id": id,
+        "content": f"{id}: {LONG}" if content is None else content,
+        **more,
+    }
 
 
 def rounds(count: int, first: int = 0) -> list[dict[str, Any]]:
@@ -96,12 +101,8 @@ class Play:
 
     def open(self, id: str = "s", **overrides: Any) -> Session:
         """A session on these stores, its profile made as a user makes one."""
-        profile = load(
-            "minimal", overrides={**self.overrides, **overrides}, plugins=self.plugins, env={}, cwd="/"
-        )
-        return Session.open(
-            id, profile, ask=self.ask, clock=lambda: self.now, ledger=self.ledger, blobs=self.blobs
-        )
+        profile = load("minimal", overrides={**self.overrides, **overrides}, plugins=self.plugins, env={}, cwd="/")
+        return Session.open(id, profile, ask=self.ask, clock=lambda: self.now, ledger=self.ledger, blobs=self.blobs)
 
     def again(self, **overrides: Any) -> Session:
         """A new process goes on with the same session."""

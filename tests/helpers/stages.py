@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, ClassVar
 
 from trimtab import Ask, Drop, Fold, Hook, HookOptions, Insert, Pin, Replace, Stage, StageOptions, View, hookimpl
+
+Proposals = Generator[Any, Any, None]
 
 
 class ClearOld(Stage):
@@ -18,7 +20,7 @@ class ClearOld(Stage):
 
         keep: int = 2
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """Oldest first."""
         results = view.results[: -self.options.keep] if self.options.keep else view.results
         for result in results:
@@ -36,7 +38,7 @@ class Budget(Stage):
 
         most: int = 200
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """Newest results first."""
         for result in reversed(view.results):
             if result.sent:
@@ -57,14 +59,14 @@ class FoldOld(Stage):
         text: str = "Summary: the parser was read."
         ask: bool = False
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """One fold of all that it may cover; the summary is asked for where the options say so."""
         run = list(view.messages)[: -self.options.keep]
         words = self.options.text
         if self.options.ask:
             words = yield Ask("Summarise:\n" + "\n".join(item.text for item in run), covers=run)
-        if run:
-            yield Fold(run, words, "old")
+        for more in (0, 1, 2) if run else ():  # one of them ends between two rounds
+            yield Fold(run[: len(run) - more], words, "old")
 
 
 class DropOld(Stage):
@@ -77,7 +79,7 @@ class DropOld(Stage):
 
         keep: int = 1
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """One by one, oldest first."""
         for round in view.rounds[: -self.options.keep]:
             yield Drop(round, "old")
@@ -88,7 +90,7 @@ class Remind(Stage):
 
     name = "remind"
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """The same words each time."""
         yield Insert("tail", "Remember the tests.", "reminder")
 
@@ -100,7 +102,7 @@ class Do(Stage):
     now: ClassVar[Any] = None
     runs: ClassVar[int] = 0
 
-    def propose(self, view: View) -> Iterator[Any]:
+    def propose(self, view: View) -> Proposals:
         """Whatever the test says."""
         type(self).runs += 1
         yield from (type(self).now(view) if type(self).now else ())
@@ -144,3 +146,23 @@ class Greet(Hook):
     def session_start(self, session: Any, source: str) -> Iterator[Any]:
         """The same words whatever the source."""
         yield Insert("after_boundary" if source == "compact" else self.options.anchor, self.options.text)
+
+
+class Watch(Hook):
+    """Notes when it is called, and does what the test says."""
+
+    name = "watch"
+    calls: ClassVar[list[str]] = []
+    pins: ClassVar[Any] = None
+    judge: ClassVar[Any] = None
+
+    @hookimpl
+    def pre_compact(self, view: View, trigger: str) -> Any:
+        """Remember the trigger."""
+        self.calls.append(trigger)
+        yield from (type(self).pins(view) if type(self).pins else ())
+
+    @hookimpl
+    def post_compact(self, before: View, after: View, report: Any) -> Any:
+        """Judge."""
+        yield from (type(self).judge(before, after, report) if type(self).judge else ())

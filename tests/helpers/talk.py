@@ -5,17 +5,23 @@ from __future__ import annotations
 import random
 from typing import Any
 
+__all__ = ["Talk"]
+
 WORDS = ["alpha", "src/app.py", "load_config", "错误在这里", "готово", "naïve", "👩‍👩‍👧", "line\nbreak", "0x7f", "TODO"]
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 class Talk:
-    """`messages` is what an agent would send next; `step` lets the assistant answer and the agent reply."""
+    """`messages` is what an agent would send next; `step` lets the assistant answer and the agent reply.
 
-    def __init__(self, rng: random.Random) -> None:
+    ``flaws``: the share of replies that break the provider's rules, as agents do.
+    """
+
+    def __init__(self, rng: random.Random, name: str = "", flaws: float = 0.0) -> None:
         self.rng = rng
+        self.flaws = flaws
         self.serial = 0
-        self.messages: list[dict[str, Any]] = [self.user()]
+        self.messages: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": f"go, {name}"}]}]
 
     def text(self, most: int = 30) -> str:
         return " ".join(self.rng.choice(WORDS) for _ in range(self.rng.randint(1, most)))
@@ -46,7 +52,7 @@ class Talk:
         if kind == 3:
             return {**block, "content": self.text(), "is_error": True}
         if kind == 4:
-            return {**block, "content": [{"type": "text", "text": self.text(200)}]}
+            return {**block, "content": [{"type": "text", "text": self.text(200)}, self.block()]}
         return {**block, "content": self.text(400)}
 
     def answer(self) -> dict[str, Any]:
@@ -72,10 +78,15 @@ class Talk:
 
     def step(self) -> None:
         answer = self.answer()
-        self.messages.append(answer)
         calls = [block["id"] for block in answer["content"] if block["type"] == "tool_use"]
         results = [self.result(call) for call in calls]
-        if not calls:
+        if self.rng.random() < self.flaws:
+            self.spoil(answer, results)
+        if len(answer["content"]) > 1 and self.rng.random() < 0.05:  # as some agents keep it: one message per block
+            self.messages.append({"role": "assistant", "content": answer["content"][:1]})
+            answer = {"role": "assistant", "content": answer["content"][1:]}
+        self.messages.append(answer)
+        if not results:
             self.messages.append(self.user())
         elif self.rng.random() < 0.15:
             self.messages.append({"role": "user", "content": [*results, self.block()]})
@@ -86,3 +97,42 @@ class Talk:
             self.messages.append({"role": "user", "content": results})
         if self.rng.random() < 0.1:
             self.messages.append(self.user())
+        elif self.rng.random() < 0.03:
+            self.messages.append({"role": "system", "content": self.text()})
+
+    def spoil(self, answer: dict[str, Any], results: list[dict[str, Any]]) -> None:
+        """Break a rule: lost, doubled, foreign or late results, blank text, half characters, half server calls."""
+        match self.rng.randrange(7):
+            case 0 if results:
+                del results[self.rng.randrange(len(results)) :]
+            case 1 if results:
+                results.append({**results[0]})
+            case 2:
+                results.append(self.result("toolu_nowhere"))
+            case 3:
+                results.insert(0, self.block())
+            case 4:
+                results.append({"type": "text", "text": self.rng.choice(["", " \n", "half \ud83d"])})
+            case 5:
+                answer["content"].insert(0, {"type": "text", "text": self.rng.choice(["", "\n", "half \udc00"])})
+            case _:
+                call = {"type": "server_tool_use", "id": f"srv_{self.serial}", "name": "web_search", "input": {}}
+                result = {"type": "web_search_tool_result", "tool_use_id": f"srv_{self.serial}", "content": []}
+                # beside client calls a server call may wait for its result, so there its lack is no flaw yet
+                answer["content"].append(result if results else self.rng.choice([call, result]))
+
+    def rewind(self) -> None:
+        """The user goes back to an earlier message."""
+        if len(self.messages) > 4:
+            del self.messages[self.rng.randrange(2, len(self.messages)) :]
+            while self.messages[-1]["role"] == "assistant":
+                self.messages.pop()
+
+    def rewrite(self) -> None:
+        """The agent changes an old message in place."""
+        message = self.rng.choice([message for message in self.messages if message["role"] == "user"])
+        message["content"] = [*(b for b in _list(message["content"]) if b["type"] == "tool_result"), self.block()]
+
+
+def _list(content: Any) -> list[Any]:
+    return [] if isinstance(content, str) else list(content)

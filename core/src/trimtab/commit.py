@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from trimtab.conversation import Block, Conversation, digest
+from trimtab.conversation import Block, Conversation
 from trimtab.draft import Draft, Work
 from trimtab.edits import Drop, Fold, Repair, Replace, targets
 from trimtab.errors import Lost, TrimtabError
 from trimtab.ledger import Decision, Ledger
-from trimtab.projection import Projection
+from trimtab.projection import Item, Projection
 
-__all__ = ["commit", "decision", "stored_text"]
+__all__ = ["commit", "record", "stored_text"]
 
 TRIES = 10
 """Attempts to append while other processes write to the same session."""
@@ -23,7 +24,7 @@ def stored_text(block: Block) -> bytes:
     return block.text.encode("utf-8", "replace")
 
 
-def decision(draft: Draft, trigger: str, now: float, turn: int = 0) -> Decision:
+def record(draft: Draft, trigger: str, now: float, turn: int = 0) -> Decision:
     """A draft as a ledger row, its originals not yet stored."""
     return Decision(
         stage=draft.stage,
@@ -44,29 +45,30 @@ def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, t
     Where another process appended first, the decisions that touch other messages than its rows go behind them, the
     others are dropped; no model is asked again. Raises `StorageError`, after which nothing has changed.
     """
-    before, report = work.before, work.report
+    before, report, projection = work.before, work.report, work.projection
     turn = sum(at == index for index, at in enumerate(before.turns))
-    decisions = [decision(draft, trigger, now, turn) for draft in work.drafts]
-    decisions = [replace(one, originals=_keep(one, ledger, conversation)) for one in decisions]
-    decisions[-1] = replace(decisions[-1], aliases=_aliases(work.projection, before))
-    first = len(ledger.decisions) + 1
+    kept = []
+    for draft in work.drafts:
+        one = record(draft, trigger, now, turn)
+        kept.append((draft.outcome(), replace(one, originals=_keep(one, ledger, conversation))))
     for _ in range(TRIES):
+        decisions = [one for _, one in kept]
+        if decisions:
+            decisions[-1] = replace(decisions[-1], aliases=_aliases(projection, before, ledger.aliases))
         try:
             written = ledger.append(decisions) if decisions else []
             break
         except Lost:
             theirs = {id for one in ledger.reload() for id in one.touches()}
-            decisions = [replace(one, aliases={}) for one in decisions if not one.touches() & theirs]
+            kept = [(shown, one) for shown, one in kept if not one.touches() & theirs]
+            edits = [(0, edit) for _, one in kept for edit in one.edits]
+            projection = Projection(conversation, before.path, [*ledger.rows(), *edits])
             report.warnings.append("another process decided first; decisions on the same messages were dropped")
     else:
         raise TrimtabError("other processes keep writing to this session; nothing was decided")
-    report.decisions = [draft.outcome() for draft in work.drafts]
-    for shown, one in zip(report.decisions, written, strict=False):
-        shown.seq = one.seq
-    if len(written) == len(work.drafts) and written[0].seq == first:
-        work.projection.rows = ledger.rows()
-        return work.projection
-    return Projection(conversation, before.path, ledger.rows())
+    report.decisions = [replace(shown, seq=one.seq) for (shown, _), one in zip(kept, written, strict=True)]
+    projection.rows = ledger.rows()
+    return projection
 
 
 def _keep(one: Decision, ledger: Ledger, conversation: Conversation) -> dict[str, str]:
@@ -88,13 +90,32 @@ def _keep(one: Decision, ledger: Ledger, conversation: Conversation) -> dict[str
     return kept
 
 
-def _aliases(work: Projection, before: Projection) -> dict[str, tuple[str, ...]]:
-    """Ids that our rendered messages would get if they were handed back, to what they stand for (R25)."""
-    same = {(item.key, item.start) for item in before.items}
+def _aliases(
+    work: Projection, before: Projection, known: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[str, tuple[str, ...]]:
+    """Ids that our rendered messages would get if they were handed back, to what they stand for (R25); new ones."""
+    same = {(item.key, item.start, end) for item, _, _, end in _spans(before)}
     aliases = {}
-    for item in work.items:
-        if (item.key, item.start) not in same:
-            parent = work.path[item.start - 1].id if item.start else ""
+    for item, after, own, end in _spans(work):
+        if item.start < own or (item.key, item.start, end) not in same:
             wire = item.wire if item.message is None or item.wire is not None else item.message.wire
-            aliases[digest(parent, wire)] = tuple(message.id for message in work.path[item.start : item.end])
-    return aliases
+            assert wire is not None
+            for start in {item.start, after, own} - ({own} if item.wire is None else set()):
+                parent = work.path[start - 1].id if start else ""
+                ids = tuple(message.id for message in work.path[start:end])
+                aliases[work.conversation.id(parent, wire)] = ids
+    return {id: ids for id, ids in aliases.items() if next(iter(known.get(id, ())), None) != ids}
+
+
+def _spans(projection: Projection) -> Iterator[tuple[Item, int, int, int]]:
+    """Each item with three positions: where the one before ends, its own first message, where it ends.
+
+    What a repair emptied goes with the item before it, which got its content; what was dropped, with the next.
+    """
+    items, path, repairs, after = projection.items, projection.path, projection.state.repairs, 0
+    for item in items:
+        end = item.end
+        while end < len(path) and (item is items[-1] or (path[end].id in repairs and not repairs[path[end].id].blocks)):
+            end += 1
+        yield item, after, item.end - len(item.covers), end
+        after = end

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 OVERHEAD = 4
 """Uncalibrated tokens that a message costs beside its blocks (role and separators)."""
 
+AHEAD = 4
+"""Messages looked at to tell for which of several runs a rendering of ours stands: a fold, its inserts, the next."""
+
 __all__ = [
     "OVERHEAD",
     "Block",
@@ -108,8 +111,8 @@ class Conversation:
         self.count = count
         self.nodes: dict[str, Message] = {}
         self.roots: list[Message] = []
-        self.aliases: Mapping[str, Sequence[str]] = {}
-        """Id of a message that we rendered, to the ids of what it stands for (R25)."""
+        self.aliases: Mapping[str, Sequence[Sequence[str]]] = {}
+        """Id of a message that we rendered, to the ids of what it stands for (R25); newest first."""
         self.recall: Callable[[str], tuple[str, Wire] | None] = lambda id: None
         """Finds a stored original by id: (parent id, wire)."""
         self._path: list[Message] = []
@@ -120,12 +123,12 @@ class Conversation:
 
     def locate(self, messages: Sequence[Any]) -> Location:
         """The path of ``messages``; what is new is parsed, hashed and counted once, a change makes a branch."""
-        known = self._known(messages)
+        known = self._again(self._known(messages), len(messages))
         end = self._ends[known - 1] if known else 0
         path, seen, ends = self._path[:end], self._seen[:known], self._ends[:known]
-        for message in messages[known:]:
-            plain = self.dialect.plain(message)
-            said = self._match(path, plain)
+        plains = [self.dialect.plain(message) for message in messages[known:]]
+        for index, plain in enumerate(plains, 1):
+            said = self._match(path, plain, plains[index : index + AHEAD])
             self._straight &= said
             seen.append(path[-1].wire if said else plain)
             ends.append(len(path))
@@ -155,40 +158,71 @@ class Conversation:
             stop = min(start + step, size)
             if list(messages[start:stop]) != seen[start:stop]:
                 for index in range(start, stop):
-                    if messages[index] != seen[index] and self.dialect.plain(messages[index]) != seen[index]:
+                    if messages[index] != seen[index] and not self._same(
+                        self.dialect.plain(messages[index]), seen[index]
+                    ):
                         return index
             start = stop
         return size
 
-    def _match(self, path: list[Message], plain: Wire) -> bool:
+    def _same(self, plain: Wire, known: Wire) -> bool:
+        return plain == known or self.dialect.canonical(plain) == self.dialect.canonical(known)
+
+    def id(self, parent: str, plain: Wire) -> str:
+        """The id of a message behind the one with id ``parent``, in whatever spelling it comes (R25)."""
+        return digest(parent, self.dialect.canonical(plain))
+
+    def _again(self, known: int, size: int) -> int:
+        """Before something new our renderings are read again: the same text may have come to stand for more."""
+        for _ in range(AHEAD if known < size else 0):
+            end = self._ends[known - 1] if known else 0
+            if not known or (end and self._seen[known - 1] is self._path[end - 1].wire):
+                break
+            known -= 1
+        return known
+
+    def _match(self, path: list[Message], plain: Wire, following: Sequence[Wire]) -> bool:
         """Walk one message on; whether it is one message as it was said."""
         parent = path[-1] if path else None
         for child in parent.children if parent else self.roots:
             if child.wire == plain:
                 path.append(child)
                 return True
-        id = digest(parent.id if parent else "", plain)
-        if id in self.aliases and self._follow(path, self.aliases[id], plain):
+        id = self.id(parent.id if parent else "", plain)
+        node = self.nodes.get(id)
+        runs = self._runs(parent, id, plain) if node is None else []
+        if runs:
+            path += max(runs, key=lambda run: self._reach([*path, *run], following)) if runs[1:] else runs[0]
             return False
-        path.append(self.add(parent, plain, id))
+        path.append(node or self.add(parent, plain, id))
         return True
 
-    def _follow(self, path: list[Message], ids: Sequence[str], plain: Wire) -> bool:
-        """Walk from an alias to what it stands for; False where an original cannot be had."""
-        found: list[Message] = []
-        parent = path[-1] if path else None
-        for id in ids:
-            node = self.nodes.get(id)
-            if node is None:
-                stored = self.recall(id)
+    def _runs(self, parent: Message | None, id: str, plain: Wire) -> list[list[Message]]:
+        """What a rendering of ours may stand for, newest first; nothing of which an original cannot be had."""
+        runs = []
+        for ids in self.aliases.get(id, ()):
+            run: list[Message] = []
+            for id in ids:
+                before = run[-1] if run else parent
+                stored = None if id in self.nodes else self.recall(id)
                 wire = stored[1] if stored else plain
-                if digest(parent.id if parent else "", wire) != id:
-                    return False
-                node = self.add(parent, wire, id)
-            found.append(node)
-            parent = node
-        path.extend(found)
-        return True
+                if id not in self.nodes and self.id(before.id if before else "", wire) != id:
+                    break
+                run.append(self.nodes.get(id) or self.add(before, wire, id))
+            else:
+                runs.append(run)
+        return runs
+
+    def _reach(self, path: list[Message], plains: Sequence[Wire]) -> int:
+        """How many messages in a row are known behind a path."""
+        for count, plain in enumerate(plains):
+            parent = path[-1] if path else None
+            id = self.id(parent.id if parent else "", plain)
+            runs = [[self.nodes[id]]] if id in self.nodes else self._runs(parent, id, plain)
+            if not runs:
+                return count
+            path += runs[0]
+        return len(plains)
 
     def add(self, parent: Message | None, plain: Wire, id: str) -> Message:
         """Append ``plain`` under ``parent``."""

@@ -48,6 +48,12 @@ class Dialect(Protocol):
     def size(self, block: Block, count: Count) -> int:
         """Uncalibrated tokens of one block, media by their pixels and pages."""
 
+    def canonical(self, plain: Wire) -> Wire:
+        """The one spelling of a plain message by which it is known (content as a string or as blocks, nulls or not)."""
+
+    def bare(self, part: Any) -> Any:
+        """A structural copy of a system text or a list of tools, without cache markers."""
+
     def head(self, system: Any, tools: Any, count: Count) -> int:
         """Uncalibrated tokens of system text and tool definitions."""
 

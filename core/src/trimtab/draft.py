@@ -17,10 +17,13 @@ from trimtab.stage import Stage
 from trimtab.view import Context, View
 from trimtab.when import Opening
 
-__all__ = ["Draft", "Hooks", "Plan", "Work"]
+__all__ = ["RESTORED", "Draft", "Hooks", "Plan", "Work"]
 
 FAILURES = 3
 """Failing passes, or boundaries within as many turns of each other, that open a breaker (R29)."""
+
+RESTORED = "restored"
+"""The kernel's note that a decision (its number in the place of a plugin's name) was undone on request."""
 
 Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
 """Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
@@ -45,6 +48,8 @@ class Draft:
     stage: str
     edits: list[Edit] = field(default_factory=list)
     free: bool = True
+    breaks: int = 0
+    """Edits of sent content among them."""
     boundary: bool = False
     freed: float = 0.0
     rewritten: float = 0.0
@@ -53,7 +58,9 @@ class Draft:
         """The decision as a report shows it."""
         reasons = dict.fromkeys(edit.reason for edit in self.edits if not isinstance(edit, Note) and edit.reason)
         why = "; ".join(reasons)
-        return Outcome(self.stage, self.free, len(self.edits), self.freed, self.rewritten, self.boundary, why)
+        ours = sum(isinstance(edit, Note) and edit.key.startswith(rules.KERNEL) for edit in self.edits)
+        count = len(self.edits) - (ours if self.stage != "kernel" else 0)
+        return Outcome(self.stage, self.free, count, self.freed, self.rewritten, self.boundary, why)
 
 
 class Work:
@@ -72,6 +79,8 @@ class Work:
         """Who refused all edits of sent content in this pass, and why."""
         self.banned: frozenset[str] | None = frozenset()
         """Stages whose edits of sent content were vetoed after an earlier run of this pass; None: all."""
+        self.worked: set[str] = set()
+        """Plugins that got through at least one of their calls."""
         self.boundary = False
         self.target: float | None = None
         """Tokens that a boundary of this pass must leave the view below."""
@@ -118,6 +127,8 @@ class Work:
         view = self.view
         try:
             checked = rules.check(view, edit)
+            if not self.manual and self._restored(checked):
+                raise Refused("was restored")
             place = rules.position(view, checked)
             if isinstance(checked, Insert) and self.boundary:
                 place = None
@@ -135,6 +146,7 @@ class Work:
         draft.freed += view.context.meter.factor * (raw - self.projection.raw)
         if place is not None and sent:
             draft.free = False
+            draft.breaks += 1
             draft.rewritten += self._rewritten(place)
         if isinstance(checked, Fold) and self.projection.items[0].fold is checked:
             draft.boundary = self.boundary = True
@@ -142,12 +154,22 @@ class Work:
         return checked
 
     def _may_break(self, stage: str, gate: Opening, place: int) -> None:
-        if self.vetoed:
-            raise Refused(f"vetoed by {self.vetoed}")
-        if self.banned is None or stage in self.banned:
-            raise Refused("vetoed after the pass")
+        if self.refuses(stage):
+            raise Refused(f"vetoed by {self.vetoed}" if self.vetoed else "vetoed after the pass")
         if not gate.allows(place):
             raise Refused("waits")
+
+    def _restored(self, edit: Edit) -> bool:
+        """Whether it repeats what a user had undone."""
+        ids = set(targets(edit))
+        if not any(key.endswith(RESTORED) for key in self.projection.state.notes) or isinstance(edit, (Insert, Note)):
+            return False
+        rows = ((seq, one) for seq, one in self.projection.rows if isinstance(one, type(edit)))
+        return any(ids <= set(targets(one)) and self.note(str(seq), RESTORED) for seq, one in rows if seq)
+
+    def refuses(self, stage: str) -> bool:
+        """Whether a hook vetoed what this stage would change of sent content."""
+        return bool(self.vetoed) or self.banned is None or stage in self.banned
 
     def _rewritten(self, place: int) -> float:
         """Tokens that were cached behind ``place`` and no longer are; moves the frontier there."""
@@ -162,14 +184,21 @@ class Work:
         if not self.plan.prefix_bound:
             return None
         gone = set(targets(edit)) if isinstance(edit, (Drop, Fold)) else set()
-        behind = [(at, id) for at, id in rules.thinking(view, place) if not {id, id.partition(".")[0]} & gone]
-        if any(at >= rules.closed(view) for at, _ in behind):
+        shown = {id for _, id in rules.thinking(view, place)}
+        behind = [
+            (message.depth, block.id)  # also what a fold hides: a rewind or a restore would show it again
+            for message in self.projection.path[place + 1 :]
+            for block in message.blocks
+            if block.type == "thinking" and block.id not in self.projection.state.faces
+            if block.id not in gone and message.id not in gone
+        ]
+        if any(depth >= rules.closed(view) and id in shown for depth, id in behind):
             if view.tokens < view.window.block:
                 raise Refused("waits: thinking of the open turn is bound to it")
-            latest = max(at for at, _ in behind)
-            behind = [(at, id) for at, id in behind if at < latest]
+            behind = [(depth, id) for depth, id in behind if depth < rules.latest(view)]
             self.report.warnings.append("thinking inside the open turn was removed: the window was full")
-        if any(all(block.type == "thinking" for block in self.projection.path[at].blocks) for at, _ in behind):
+        path = self.projection.path
+        if any(all(block.type == "thinking" for block in path[depth].blocks) for depth, _ in behind):
             raise Refused("would leave an empty message")
         return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None
 
@@ -179,16 +208,36 @@ class Work:
         """Count a failing pass of a plugin; the third in a row opens its breaker. Raises where `strict` is set."""
         if self.plan.strict:
             raise error
+        if not self._failed(name):
+            self.plan.failures[name] += 1
         self.report.failures.append(f"{name}: {type(error).__name__}: {error}")
-        self.plan.failures[name] += 1
         if self.plan.failures[name] >= FAILURES:
             self._break(name, f"{FAILURES} failing passes, last: {error}")
 
-    def watch(self, name: str) -> None:
+    def _failed(self, name: str) -> bool:
+        """Whether it failed in this pass, also in a run of it that was vetoed."""
+        return any(failure.startswith(f"{name}: ") for failure in self.report.failures)
+
+    def passed(self) -> None:
+        """The pass is over: whoever took part in it and did not fail starts counting anew."""
+        for name in self.worked:
+            if not self._failed(name):
+                self.plan.failures[name] = 0
+
+    def rearm(self) -> None:
+        """Shut all breakers again (R29)."""
+        self.plan.failures.clear()
+        for key, said in list(self.projection.state.notes.items()):
+            name, _, kind = key.removeprefix(rules.KERNEL).rpartition(":")
+            if said and key.startswith(rules.KERNEL) and kind in ("boundaries", "breaker"):
+                self.write(name, kind, None, self.projection.path[0].id)
+
+    def watch(self, draft: Draft) -> None:
         """Boundaries that follow each other too closely open the breaker of the stage that made the last."""
+        name, fold = draft.stage, next(edit for edit in reversed(draft.edits) if isinstance(edit, Fold))
         turn = sum(start == index for index, start in enumerate(self.projection.turns))
         last = [*(self.note(name, "boundaries") or ()), turn][-FAILURES:]
-        self.write(name, "boundaries", last, self.projection.path[-1].id)
+        self.write(name, "boundaries", last, fold.run[-1], draft)
         if len(last) == FAILURES and all(b - a <= FAILURES for a, b in pairwise(last)):
             self._break(name, f"{FAILURES} boundaries within {FAILURES} turns of each other")
 
@@ -204,8 +253,11 @@ class Work:
         """The kernel's own note about a plugin."""
         return self.projection.state.notes.get(f"{rules.KERNEL}{name}:{key}")
 
-    def write(self, name: str, key: str, data: Any, upto: str) -> None:
-        """Record a note of the kernel's own."""
+    def write(self, name: str, key: str, data: Any, upto: str, draft: Draft | None = None) -> None:
+        """Record a note of the kernel's own; as a part of ``draft`` where it holds only together with that."""
         note = Note(f"{rules.KERNEL}{name}:{key}", data, upto)
         self.apply(note)
-        self.drafts.append(Draft("kernel", [note]))
+        if draft is None:
+            self.drafts.append(Draft("kernel", [note]))
+        else:
+            draft.edits.append(note)

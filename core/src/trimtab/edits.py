@@ -110,7 +110,7 @@ class Restore:
     decisions: tuple[int, ...]
     reason: str = ""
     at: str = ""
-    """The last message that it brings back; filled in by the kernel."""
+    """The first message that it brings back: where that is not, the others are not; filled in by the kernel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ from trimtab.hookspecs import Source, Trigger
 from trimtab.rules import Refused
 from trimtab.view import View
 
-__all__ = ["bounded", "judge", "pins", "start"]
+__all__ = ["VETO", "bounded", "judge", "pins", "start"]
+
+VETO = "a hook vetoed: "
+"""How a warning of a veto begins."""
 
 ENDLESS = 10_000
 """Things that a plugin may yield in one call before it counts as failed: more than any conversation has blocks."""
@@ -35,17 +38,19 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
         try:
             yielded = list(bounded(call))
         except Veto as veto:
+            reason = f"{name}: {veto.reason}"
             if hook == "post_compact":
-                raise
+                raise Veto(reason, veto.stages) from None
             if hook == "pre_compact":
-                work.vetoed = f"{name}: {veto.reason}"
+                work.vetoed = reason
+                work.report.warnings.append(f"{VETO}{reason}")
             else:
                 work.fail(name, veto)
             continue
         except Exception as error:
             work.fail(name, error)
             continue
-        work.plan.failures[name] = 0
+        work.worked.add(name)
         yield name, yielded
 
 

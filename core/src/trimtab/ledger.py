@@ -49,13 +49,16 @@ class Decision:
 
     @classmethod
     def from_json(cls, text: str, seq: int) -> Decision:
-        """Read a row; raises `StorageError` on a newer format."""
-        row = json.loads(text)
-        if row.pop("v") > VERSION:
-            raise StorageError(f"decision {seq} was written by a newer version of trimtab; upgrade to read it")
-        row["edits"] = tuple(from_row(edit) for edit in row["edits"])
-        row["aliases"] = {id: tuple(ids) for id, ids in row["aliases"].items()}
-        return cls(**row, seq=seq)
+        """Read a row; raises `StorageError` on a newer format, and on what is no row."""
+        try:
+            row = json.loads(text)
+            if row.pop("v") > VERSION:
+                raise StorageError(f"decision {seq} was written by a newer version of trimtab; upgrade to read it")
+            row["edits"] = tuple(from_row(edit) for edit in row["edits"])
+            row["aliases"] = {id: tuple(ids) for id, ids in row["aliases"].items()}
+            return cls(**row, seq=seq)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StorageError(f"decision {seq} is damaged ({type(error).__name__}: {error})") from error
 
 
 class Ledger:
@@ -69,7 +72,8 @@ class Ledger:
         self.originals: dict[str, str] = {}
         self.touched: set[str] = set()
         """Ids of all messages that any decision speaks of."""
-        self.aliases: dict[str, tuple[str, ...]] = {}
+        self.aliases: dict[str, list[tuple[str, ...]]] = {}
+        """What messages as rendered may stand for, newest first: one text may be used again for another run."""
         self.reload()
 
     def reload(self) -> list[Decision]:
@@ -91,7 +95,9 @@ class Ledger:
         for decision in decisions:
             self.decisions.append(decision)
             self.originals.update(decision.originals)
-            self.aliases.update(decision.aliases)
+            for id, ids in decision.aliases.items():
+                others = [other for other in self.aliases.get(id, ()) if other != ids]
+                self.aliases[id] = [ids, *others]
             self.touched |= decision.touches()
 
     def rows(self) -> list[tuple[int, Edit]]:

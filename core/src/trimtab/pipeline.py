@@ -12,8 +12,8 @@ from typing import Any
 from trimtab import hooks
 from trimtab.ask import Ask, checked
 from trimtab.conversation import Message
-from trimtab.draft import Draft, Plan, Work
-from trimtab.edits import Edit, Repair, Restore
+from trimtab.draft import RESTORED, Draft, Plan, Work
+from trimtab.edits import Edit, Repair, Restore, message_ids
 from trimtab.errors import AskFailed
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Projection
@@ -58,6 +58,8 @@ class Pass:
 
     def run(self, source: Source | None) -> Generator[Ask, Any, None]:
         """The order of a pass; raises `Veto` where a post_compact hook does."""
+        if self.work.manual:
+            self.work.rearm()
         if source is not None:
             hooks.start(self.work, source)
         self._restore()
@@ -73,6 +75,7 @@ class Pass:
             hooks.start(self.work, "compact")
         if self.work.drafts:
             hooks.judge(self.work)
+        self.work.passed()
 
     def _restore(self) -> None:
         """Carry out what `Session.restore` asked for, as an edit like any other; what is refused stays asked for."""
@@ -80,7 +83,8 @@ class Pass:
             draft = Draft("restore")
             if self.work.take(Opening(everything=True), Restore((seq,), "asked for"), draft):
                 self.work.add(draft)
-                self.work.write(str(seq), ASKED, None, self.work.projection.path[0].id)
+                for key, done in ((ASKED, None), (RESTORED, True)):
+                    self.work.write(str(seq), key, done, self.work.projection.path[0].id, draft)
 
     def _look(self, stage: Stage, again: int | None = None) -> Generator[Ask, Any, bool]:
         """One look of one stage; True if it would look again behind a break that others make (R4)."""
@@ -108,8 +112,8 @@ class Pass:
             back()
             work.fail(stage.name, error)
             return
-        self.plan.failures[stage.name] = 0
-        if not draft.free and draft.freed < stage.options.at_least:
+        work.worked.add(stage.name)
+        if not draft.free and 0 < stage.options.at_least > draft.freed:
             self.report.refuse(stage.name, "fewer tokens than at_least")
             back()
             draft = Draft(stage.name)
@@ -117,7 +121,7 @@ class Pass:
                 work.take(Opening(), edit, draft)
         work.add(draft)
         if draft.boundary:
-            work.watch(stage.name)
+            work.watch(draft)
 
     def _drive(self, stage: Stage, gate: Opening, draft: Draft, free: list[Edit]) -> Generator[Ask, Any, None]:
         """Run the generator: edits are judged one by one, an Ask goes out, `over` ends at its target (R5)."""
@@ -133,22 +137,27 @@ class Pass:
                     return
                 answer = None
                 if isinstance(edit, Ask):
-                    answer = yield from self._ask(edit)
+                    answer = yield from self._ask(stage, edit)
                     continue
                 self._pins()
-                was_free = draft.free
-                if (taken := self.work.take(gate, edit, draft)) and draft.free == was_free and was_free:
+                breaks = draft.breaks
+                if (taken := self.work.take(gate, edit, draft)) and draft.breaks == breaks:
                     free.append(taken)
                 if gate.target is not None and self.work.view.tokens <= gate.target:
                     return
         finally:
             proposals.close()
 
-    def _ask(self, ask: Ask) -> Generator[Ask, Any, Any]:
-        """The checked answer, or the `AskFailed` to throw into the stage."""
-        room = sum(item.tokens for item in ask.covers)
+    def _ask(self, stage: Stage, ask: Ask) -> Generator[Ask, Any, Any]:
+        """The checked answer, or the `AskFailed` to throw into the stage. Guides and vetoes come before it."""
+        self._pins()
+        work = self.work
+        covered = {id.partition(".")[0] for id in message_ids(ask.covers)}
+        room = sum(item.tokens for item in work.projection.items if not covered.isdisjoint(item.covers))
         try:
-            return checked(ask, (yield ask), room, self.work.projection.conversation.count)
+            if stage.options.when.words and work.refuses(stage.name):
+                raise AskFailed("a hook vetoed what the answer is for")
+            return checked(ask, (yield ask), room, work.projection.conversation.count)
         except AskFailed as error:
             return error
 

@@ -98,6 +98,8 @@ def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
             raise PluginError(f"{cls!r} is not a Stage or Hook class with a name")
         if not issubclass(cls.Options, StageOptions if base is Stage else BaseModel):
             raise PluginError(f"{cls.__name__}.Options is not a subclass of {base.__name__}Options")
+        if getattr(cls, "propose", None) is Stage.propose:
+            raise PluginError(f"{cls.__name__} has no propose()")
         if base is Hook:
             _checked(cls, "post_compact", "pre_compact", "session_start")
         yield Found(cls.name, "stage" if base is Stage else "hook", distribution, version, cls)

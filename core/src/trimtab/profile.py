@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource
 
-from trimtab.errors import ProfileError, Unknown
+from trimtab.errors import PluginError, ProfileError, TrimtabError, Unknown
 from trimtab.parts import available
 from trimtab.plugins import Catalog, catalog
 from trimtab.sources import home, layers_of
-from trimtab.values import Duration, Size
+from trimtab.stage import StageOptions
+from trimtab.values import Duration, Size, Window
 from trimtab.yamlfile import KeyPath, Layer, said, where
 
 __all__ = ["Item", "Profile", "load"]
@@ -39,11 +40,14 @@ def _now() -> _Loading:
     return _loading.get() or _Loading()
 
 
-def _part(kind: str, *words: str) -> AfterValidator:
-    """Check the name of an installed part, or a URL whose scheme is one."""
+def _part(kind: str, root: str = "") -> AfterValidator:
+    """Check the name of an installed part, or a URL whose scheme is one; ``root`` makes a URL of a path."""
 
     def check(value: str) -> str:
-        name, names = value.partition(":")[0], [*available(kind), *words]
+        name, names = value.partition(":")[0], available(kind)
+        if root and name == value:
+            path = value if value.startswith(("/", "{data}")) else "/absolute/path"
+            raise ValueError(f"{value!r} is no URL; write {root}{path}")
         if name not in names:
             error = Unknown(f"no {kind} named {name!r}", given=name, available=names, label="installed")
             raise ValueError(str(error))
@@ -81,7 +85,7 @@ class Service(_Section):
     kind: Annotated[str, _part("dialect")]
     """The dialect: the wire format of the messages."""
     model: str
-    window: Size | None = None
+    window: Window | None = None
     """Tokens, answer included."""
     cache: Cache = Cache()
     price: Price | None = None
@@ -103,8 +107,8 @@ class Thresholds(_Section):
 class Storage(_Section):
     """URLs; ``{data}`` stands for ``~/.local/share/trimtab``."""
 
-    ledger: Annotated[str, _part("ledger")]
-    blobs: Annotated[str, _part("blobs")]
+    ledger: Annotated[str, _part("ledger", "sqlite:///")]
+    blobs: Annotated[str, _part("blobs", "file://")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Profile(BaseSettings):
     """Raise where a plugin fails or a request would be invalid, instead of going on without."""
     history: Literal["sent", "unsent"] = "sent"
     """Whether messages that an answer follows count as sent."""
-    counter: Annotated[str, _part("counter", "auto")] = "auto"
+    counter: Annotated[str, _part("counter")] = "auto"
     """What counts tokens."""
     _layers: Sequence[Layer] = PrivateAttr(())
     _name: str = PrivateAttr("")
@@ -146,6 +150,11 @@ class Profile(BaseSettings):
     def name(self) -> str:
         """What the base was called by: ``default``, ``./team.yaml``."""
         return self._name
+
+    @property
+    def sources(self) -> list[str]:
+        """What was read, the strongest first: variables and files."""
+        return [layer.name for layer in self._layers if layer.name != "argument"]
 
     def origin(self, path: KeyPath) -> str:
         """Tell where the value at ``path`` was said: ``file:line``, a variable, ``argument`` or ``default``."""
@@ -156,7 +165,17 @@ class Profile(BaseSettings):
     def _items(cls, value: Any, info: Any) -> tuple[Item, ...]:
         if not isinstance(value, list | tuple):
             raise ValueError(f"a list is needed (- name, or - name: {{option: value}}), not {value!r}")
-        return tuple(_item(item, (info.field_name, n), _now()) for n, item in enumerate(value))
+        items, faults, listed = list[Item](), list[TrimtabError](), [_named(item)[0] for item in value]
+        for n, item in enumerate(value):
+            try:
+                items.append(_item(item, (info.field_name, n), _now(), listed))
+            except _Faults as several:
+                faults += several.faults
+            except (PluginError, ProfileError) as fault:
+                faults.append(fault)
+        if faults:
+            raise _Faults(faults)
+        return tuple(items)
 
     @classmethod
     def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> Any:
@@ -164,34 +183,79 @@ class Profile(BaseSettings):
         return (init_settings, *(InitSettingsSource(settings_cls, layer.data) for layer in _now().layers))
 
 
-def _item(item: Any, path: KeyPath, loading: _Loading) -> Item:
+class _Faults(ValueError):  # noqa: N818 - several, each an error
+    """Faults in our words, which pydantic hands through as one of its own."""
+
+    def __init__(self, faults: list[TrimtabError]) -> None:
+        self.faults = faults
+
+
+def _named(item: Any) -> tuple[Any, Any]:
+    return next(iter(item.items())) if isinstance(item, dict) and len(item) == 1 else (item, None)
+
+
+def _item(item: Any, path: KeyPath, loading: _Loading, listed: Sequence[Any]) -> Item:
     at = where(path, loading.layers)
-    name, options = next(iter(item.items())) if isinstance(item, dict) and len(item) == 1 else (item, None)
+    name, options = _named(item)
     if not isinstance(name, str):
         raise ProfileError(f"a name is needed, or one name with its options indented below it, not {item!r}", where=at)
     found = loading.plugins.get(str(path[0])[:-1], name, at)
     try:
         checked = found.cls.Options.model_validate({} if options is None else options)
     except ValidationError as error:
-        raise _explain(error, (*path, name), found.cls.Options, loading.layers) from None
+        raise _Faults(_explain(error, (*path, name), found.cls.Options, loading.layers)) from None
+    unless = checked.unless if isinstance(checked, StageOptions) and "unless" in checked.model_fields_set else None
+    if unless is not None and unless not in listed:
+        what, at = f"no stage named {unless!r} is listed", where((*path, name, "unless"), loading.layers)
+        names = {other for other in listed if isinstance(other, str)}
+        raise ProfileError(what, where=at, given=unless, available=names, label="listed")
     return Item(name, checked, said(path, loading.layers) or "argument", found.cls)
 
 
-def _explain(error: ValidationError, prefix: KeyPath, model: Any, layers: Sequence[Layer]) -> ProfileError:
-    """Put the first fault that pydantic found, unknown keys before all, in our words."""
-    fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-    path, given, more = prefix + fault["loc"], fault["input"], dict[str, Any]()
-    if fault["type"] == "missing":
-        return ProfileError("is missing", where=where(path, layers))
+def _explain(error: ValidationError, prefix: KeyPath, model: Any, layers: Sequence[Layer]) -> list[TrimtabError]:
+    """Put what pydantic found in our words, one fault a place: unknown keys before all, missing ones last."""
+    faults: dict[str, TrimtabError] = {}
+    ranks = {"extra_forbidden": 0, "missing": 2}
+    for found in sorted(error.errors(), key=lambda found: ranks.get(found["type"], 1)):
+        cause = found.get("ctx", {}).get("error")
+        for fault in cause.faults if isinstance(cause, _Faults) else [_fault(found, prefix, model, layers)]:
+            faults.setdefault(fault.where, fault)
+    return list(faults.values())
+
+
+def _fault(found: Any, prefix: KeyPath, model: Any, layers: Sequence[Layer]) -> ProfileError:
+    path, kind, given, more = prefix + found["loc"], found["type"], found["input"], dict[str, Any]()
+    if kind == "missing":
+        alone = path[0] in ("provider", "storage") and "price" not in path
+        what = "is missing; say it, or begin the file with `extends: default` (or minimal)" if alone else "is missing"
+        return ProfileError(what, where=where(path, layers))
     while len(path) > 1 and not said(path, layers):
         path = path[:-1]  # pydantic appends the branch of a union
-    if fault["type"] == "extra_forbidden":
-        what, given, more = "no such key", path[-1], {"available": _keys(model, fault["loc"][:-1]), "label": "keys"}
-    elif fault["type"] == "literal_error":
-        what, more = f"{given!r} is none of the words for this", {"available": re.findall(r"'([^']*)'", fault["msg"])}
+    if kind == "extra_forbidden":
+        what, given, more = "no such key", path[-1], {"available": _keys(model, found["loc"][:-1]), "label": "keys"}
+        return ProfileError(what, where=where(path, layers), given=str(given), **more)
+    if kind == "literal_error":
+        what, more = f"{given!r} is none of the words for this", {"available": re.findall(r"'([^']*)'", found["msg"])}
+    elif kind in ("dict_type", "model_type"):
+        what = f"a mapping is needed (key: value), not {given!r}"
+        more = {"available": _keys(model, found["loc"]), "label": "keys"}
     else:
-        what = str(fault.get("ctx", {}).get("error") or fault["msg"].replace("Input", repr(given), 1))
+        what = str(found.get("ctx", {}).get("error") or found["msg"].replace("Input", repr(given), 1))
+    what = _empty(what) if given is None else what
     return ProfileError(what, where=where(path, layers), given=str(given), **more)
+
+
+def _empty(what: str) -> str:
+    """Say of an empty value that it is empty, and what it should be."""
+    for start, instead in (("None is ", ", "), ("None ", "; it ")):
+        if what.startswith(start):
+            return f"is empty{instead}{what.removeprefix(start)}"
+    return f"is empty; {what.removesuffix(', not None')}"
+
+
+def _line(fault: TrimtabError) -> tuple[str, int]:
+    name, _, line = fault.where.partition(": ")[0].rpartition(":")
+    return (name, int(line)) if line.isdigit() else (fault.where, 0)
 
 
 def _keys(model: Any, path: KeyPath) -> list[str]:
@@ -221,7 +285,8 @@ def load(
         profile = Profile.model_validate({})
         profile._layers, profile._name = _now().layers, name
     except ValidationError as error:
-        raise _explain(error, (), Profile, _now().layers) from None
+        faults = sorted(_explain(error, (), Profile, _now().layers), key=_line)
+        raise faults[0] if len(faults) == 1 else ProfileError("\n".join(map(str, faults))) from None
     finally:
         _loading.reset(token)
     return profile

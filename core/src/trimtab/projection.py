@@ -37,7 +37,7 @@ class Pinned:
 class Item:
     """One message of the view. Equal ``key``s in a row mean equal bytes.
 
-    It covers ``path[start:end]``: dropped messages in front of it, then its own (of a fold: its whole run; of an
+    It covers ``path[start:end]``: hidden messages in front of it, then its own (of a fold: its whole run; of an
     insert: nothing). ``wire`` None: the message as it was handed in.
     """
 
@@ -108,7 +108,7 @@ class Projection:
         for message in messages:
             self.path.append(message)
             self._place(message)
-            self._add(self._item(message, message.depth))
+            self._add(self._item(message, self.items[-1].end if self.items else 0))
         self.version += 1
 
     def apply(self, edit: Edit) -> None:
@@ -228,15 +228,18 @@ class Projection:
             if index in outer:
                 fold, end = outer[index]
                 yield self._fold(fold, start, end)
-                yield from self._inserted(f"after_boundary:{path[end - 1].id}", end)
                 start = index = end
+                yield from self._inserted(f"after_boundary:{path[end - 1].id}", start, end)
                 continue
             index += 1
-            if message.id in state.dropped or self._empty(message):
+            if message.id in state.dropped:
                 continue
-            yield self._item(message, start)
-            yield from self._inserted(f"tail:{message.id}", index)
-            start = index
+            if not self._empty(message):
+                yield self._item(message, start)
+                start = index
+            if f"tail:{message.id}" in state.inserts:
+                yield from self._inserted(f"tail:{message.id}", start, index)
+                start = index
 
     def _outermost(self) -> dict[int, tuple[Fold, int]]:
         spans: dict[int, tuple[Fold, int]] = {}
@@ -255,10 +258,11 @@ class Projection:
         repair = self.state.repairs.get(message.id)
         return repair is not None and not repair.blocks
 
-    def _inserted(self, key: str, end: int) -> Iterator[Item]:
+    def _inserted(self, key: str, start: int, end: int) -> Iterator[Item]:
         for text, _ in self.state.inserts.get(key, ()):
             wire = self.dialect.user([text])
-            yield Item(digest(wire), "user", OVERHEAD + self.conversation.count(text), end, end, wire, text=text)
+            yield Item(digest(wire), "user", OVERHEAD + self.conversation.count(text), start, end, wire, text=text)
+            start = end
 
     def _fold(self, fold: Fold, start: int, end: int) -> Item:
         wire = self.dialect.user([fold.text, *fold.carried])

@@ -28,7 +28,7 @@ from trimtab.edits import (
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["KERNEL", "Refused", "check", "closed", "pin", "position", "thinking"]
+__all__ = ["KERNEL", "Refused", "check", "closed", "latest", "pin", "position", "thinking"]
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
@@ -37,6 +37,15 @@ KERNEL = "kernel:"
 """How the keys of the kernel's own notes begin; no stage may write them."""
 
 _SHOWABLE = ("document", "image", "text", "tool_result")
+
+_APART = {
+    (None, "assistant"),
+    (None, "system"),
+    ("assistant", "assistant"),
+    ("assistant", "system"),
+    ("system", "user"),
+}
+"""Roles that may not become neighbours (None: the start of the view)."""
 
 
 class Refused(Exception):  # noqa: N818 - an outcome that is counted, not an error
@@ -97,14 +106,14 @@ def _replace(view: View, edit: Replace) -> Replace:
     message = _shown(view, block)
     if block.type not in _SHOWABLE or message.role == "system":
         raise Refused(f"{block.type} of {message.role} cannot be replaced")
-    if message.role == "assistant" and message.depth >= _latest(view):
+    if message.role == "assistant" and message.depth >= latest(view):
         raise Refused("latest assistant message")
     state = view.projection.state
     repair = state.repairs.get(message.id)
     if repair is not None and block.wire not in repair.blocks:
         raise Refused("repaired")
     for pinned in _pinned(view, [block.id]):
-        if (pinned.text or block.text) not in text or block.type in ("image", "document"):
+        if (pinned.text or block.text) not in text or (block.media and not pinned.text):
             raise Refused("pinned")
     face = state.faces.get(block.id)
     shown = block.text if face is None else face.text or ""
@@ -115,7 +124,7 @@ def _replace(view: View, edit: Replace) -> Replace:
     return Replace(block.id, text, str(edit.reason))
 
 
-def _latest(view: View) -> int:
+def latest(view: View) -> int:
     """Where the latest round starts: from here on nothing is dropped or folded."""
     return next((at for at in reversed(view.projection.rounds) if at >= 0), 0)
 
@@ -137,8 +146,8 @@ def _depths(view: View, ids: Sequence[str]) -> list[int]:
 def _whole(view: View, chosen: set[int], *, turns: bool) -> None:
     """Rounds whole; with ``turns`` also user messages with their turn (R24)."""
     projection = view.projection
-    path, latest = projection.path, _latest(view)
-    if max(chosen) >= latest:
+    path, newest = projection.path, latest(view)
+    if max(chosen) >= newest:
         raise Refused("latest round")
     for index in chosen:
         if path[index].role == "system":
@@ -171,7 +180,7 @@ def _calls(view: View, message: Message) -> set[str]:
 
 
 def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
-    """No two assistant messages side by side, no assistant first, no fold cut."""
+    """Nobody gets a neighbour of a role that may not stand there; no fold is cut."""
     items = view.projection.items
     before: str | None = None
     gap = False
@@ -181,10 +190,12 @@ def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
         if taken and taken != own and item.fold:
             raise Refused("crosses a fold")
         if taken or (item.message is None and item.fold is None and item.end - 1 in chosen):
+            if folded and not gap and (before, "user") in _APART:
+                raise Refused("the summary would follow a system message")
             gap = True
             continue
-        if gap and not folded and item.role == "assistant" and before in (None, "assistant"):
-            raise Refused("would leave assistant messages without a user message between")
+        if gap and not folded and (before, item.role) in _APART:
+            raise Refused("would leave messages side by side whose roles may not be")
         gap, before = False, item.role
 
 
@@ -231,7 +242,7 @@ def _carried(view: View, run: range) -> tuple[Any, ...]:
     for index in run:
         for block in projection.path[index].blocks:
             texts = [pinned.text for pinned in _pinned(view, [block.id])]
-            for text in [""] if "" in texts else texts:
+            for text in [""] if "" in texts else sorted(texts, key=lambda text: (block.text.find(text), text)):
                 wires += projection.dialect.carry(block, text)
     return tuple(wires)
 
@@ -243,8 +254,8 @@ def _insert(view: View, edit: Insert) -> Insert:
             raise Refused("system text is fixed after the first request")
         at = path[0].id
     elif edit.anchor == "tail":
-        if path[-1].role == "assistant":
-            raise Refused("the conversation ends with an answer")
+        if path[-1].role != "user":
+            raise Refused("the conversation does not end with a user message")
         at = path[-1].id
     else:
         first = view.projection.items[0].fold
@@ -264,7 +275,7 @@ def _restore(view: View, edit: Restore) -> Restore:
     if not edit.decisions or not set(edit.decisions) <= known:
         raise Refused("no such decision")
     depths = _depths(view, [id.partition(".")[0] for one in _undone(view, edit) for id in targets(one)])
-    return Restore(tuple(edit.decisions), str(edit.reason), projection.path[depths[-1]].id)
+    return Restore(tuple(edit.decisions), str(edit.reason), projection.path[depths[0]].id)
 
 
 def _undone(view: View, edit: Restore) -> list[Edit]:
@@ -305,10 +316,10 @@ def pin(view: View, edit: Pin) -> Pin:
     repair = view.projection.state.repairs.get(_shown(view, block).id)
     if block.type not in _SHOWABLE or (repair is not None and block.wire not in repair.blocks):
         raise Refused(f"{block.type} cannot be pinned")
-    if text and text not in block.text:
+    if text and (text not in block.text or not text.strip()):
         raise Refused("the block does not hold these words")
     face = view.projection.state.faces.get(block.id)
-    if face is not None and (block.type in ("image", "document") or (text or block.text) not in (face.text or "")):
+    if face is not None and ((block.media and not text) or (text or block.text) not in (face.text or "")):
         raise Refused("already replaced")
     return Pin(block.id, str(edit.reason), text)
 
@@ -352,11 +363,11 @@ def _thinking(view: View, ids: Sequence[str], reason: str) -> Drop:
 def closed(view: View) -> int:
     """The position from which thinking is untouchable: the open turn, or the latest answer if that is earlier."""
     turns = view.projection.turns
-    return min(turns[-1] if turns else 0, _latest(view))
+    return min(turns[-1] if turns else 0, latest(view))
 
 
 def position(view: View, edit: Edit) -> int | None:
-    """The first path position whose bytes an edit changes; None: nothing that was ever sent."""
+    """The first path position at which an edit changes bytes (of an insert: behind which); None: nothing ever sent."""
     projection = view.projection
     nodes = projection.conversation.nodes
     match edit:
@@ -369,7 +380,7 @@ def position(view: View, edit: Edit) -> int | None:
                 return 0
             return min(nodes[id.partition(".")[0]].depth for id in ids)
         case Insert(anchor="after_boundary", at=id):
-            return nodes[id].depth + 1
+            return nodes[id].depth
         case Restore():
             places = [_restored(view, one) for one in _undone(view, edit)]
             return min((place for place in places if place is not None), default=None)
@@ -378,7 +389,4 @@ def position(view: View, edit: Edit) -> int | None:
 
 def _restored(view: View, edit: Edit) -> int | None:
     """The first path position whose bytes change when an edit is taken back."""
-    if not isinstance(edit, Insert):
-        return position(view, edit)
-    depth = 0 if edit.anchor == "system" else view.projection.conversation.nodes[edit.at].depth + 1
-    return depth if depth < len(view.projection.path) else None
+    return view.projection.conversation.nodes[edit.at].depth if isinstance(edit, Insert) else position(view, edit)

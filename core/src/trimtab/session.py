@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import copy
 import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from weakref import WeakValueDictionary
 
 from trimtab.ask import Ask, Asker, adrive, drive
 from trimtab.cache import Cache
-from trimtab.commit import commit, decision, stored_text
+from trimtab.commit import commit, record, stored_text
 from trimtab.conversation import Conversation, Location, digest
 from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan
 from trimtab.edits import Note
 from trimtab.errors import ContextOverflow, TrimtabError, Unknown, Veto
+from trimtab.hooks import VETO
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.names import Names
@@ -30,7 +32,7 @@ from trimtab.plugins import manager
 from trimtab.profile import Profile, load
 from trimtab.projection import Item, Projection
 from trimtab.provider import Provider, family_factor, resolve
-from trimtab.report import Report
+from trimtab.report import Outcome, Report
 from trimtab.rules import KERNEL
 from trimtab.stores import BlobStore, LedgerStore
 from trimtab.tokens import Meter
@@ -39,33 +41,56 @@ from trimtab.window import Window
 
 __all__ = ["Request", "Session"]
 
+OFF = ("", "0", "false", "no", "off")
+"""Values of TRIMTAB_OFF that leave trimtab on."""
+
 PAUSE = 0.002
 """Seconds between looks at a lock that a thread may hold; an event loop must not block on it."""
 
+KEPT = 8
+"""System texts and tool lists remembered: those of a main conversation and its sub-agents, with and without markers."""
+
 _locks: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_inside: ContextVar[tuple[object, ...]] = ContextVar("trimtab_inside", default=())
+"""The passes that this code is part of."""
 
 
 class _Lock:
-    """One pass at a time per session id in this process (R28)."""
+    """One pass at a time per session id in this process (R28).
+
+    Code inside a pass (an asker, a hook, or a task or thread of theirs) that asks for it again is told so: it would
+    wait for itself.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._owner: int | None = None
+        self._pass = object()
+
+    def _check(self) -> None:
+        if self._pass in _inside.get() or self._owner == threading.get_ident():
+            raise TrimtabError("a pass of this session is running: do not call it from an asker, a stage or a hook")
+
+    def _enter(self) -> None:
+        self._owner, self._pass = threading.get_ident(), object()
+        self._token = _inside.set((*_inside.get(), self._pass))
 
     def __enter__(self) -> None:
-        if self._owner == threading.get_ident():
-            raise TrimtabError("a pass of this session is running: do not call it from an asker, a stage or a hook")
+        self._check()
         self._lock.acquire()
-        self._owner = threading.get_ident()
+        self._enter()
 
     def __exit__(self, *_: object) -> None:
-        self._owner = None
+        _inside.reset(self._token)
+        self._owner, self._pass = None, object()
         self._lock.release()
 
     async def __aenter__(self) -> None:
+        if self._pass in _inside.get():
+            self._check()
         while not self._lock.acquire(blocking=False):
             await asyncio.sleep(PAUSE)
-        self._owner = threading.get_ident()
+        self._enter()
 
     async def __aexit__(self, *_: object) -> None:
         self.__exit__()
@@ -115,7 +140,7 @@ class Session:
         self._manager = manager(profile.hooks)
         stages = [item.cls(item.options) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
-        self._heads: list[tuple[Any, Any, int]] = []
+        self._heads: list[tuple[tuple[Any, Any], str, int]] = []
         self._started = False
         self._lock = _locks.setdefault(id, _Lock())
 
@@ -184,18 +209,21 @@ class Session:
             if usage.split:
                 self.cache.correct(usage.read + usage.written, usage.total)
 
-    def restore(self, seq: int) -> None:
-        """Undo a decision with the next request, also one of another process; removed thinking stays removed.
+    def restore(self, decision: int | Outcome) -> None:
+        """Undo a decision (its number, or as a report shows it) with the next request, also one of another process.
+
+        Removed thinking stays removed.
 
         Raises `Unknown` for a number that the ledger does not have.
         """
+        seq = decision.seq if isinstance(decision, Outcome) else decision
         with self._lock:
+            self.ledger.reload()
             if not 0 < seq <= len(self.ledger.decisions):
-                known = (str(decision.seq) for decision in self.ledger.decisions)
-                raise Unknown(f"no decision {seq} in session {self.id!r}", available=known, label="decisions")
+                raise Unknown(f"no decision {seq} in session {self.id!r} (decisions: {len(self.ledger.decisions)})")
             touched = sorted(self.ledger.decisions[seq - 1].touches())
             asked = Note(f"{KERNEL}{seq}:{ASKED}", True, touched[0] if touched else "")
-            self.ledger.append([decision(Draft("restore", [asked]), "manual", self.clock())])
+            self.ledger.append([record(Draft("restore", [asked]), "manual", self.clock())])
             self.projection = None
 
     def explain(self) -> list[dict[str, Any]]:
@@ -214,8 +242,9 @@ class Session:
     def _prepare(
         self, messages: Sequence[Any], system: Any, tools: Any, trigger: Trigger
     ) -> Generator[Ask, Any, Request]:
+        messages = list(messages)
         raw = Request(list(messages), system, tools)
-        if os.environ.get("TRIMTAB_OFF") or not messages:
+        if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not messages:
             return raw
         self.context.now = self.clock()
         report = Report(trigger)
@@ -240,10 +269,11 @@ class Session:
             if self.plan.strict:
                 raise
             report.failures.append(f"nothing was decided in this pass: {type(error).__name__}: {error}")
-            work = base
+            report.decisions, work = [], base
         self.projection = work
         request = self._request(work, location, system, tools, report, head)
-        self._check(report)
+        self._check(request)
+        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
         return request
 
     def _pass(
@@ -257,7 +287,7 @@ class Session:
         while True:
             self.context.held = base.items[held - 2].end if held > 1 else 0
             self.context.guides = []
-            report.refused, report.held = {}, held
+            report.decisions, report.refused, report.held = [], {}, held
             report.tokens_before = View(base, self.context).tokens
             run = Pass(self.plan, base, self.context, report, idle=idle, trigger=trigger)
             run.work.banned = banned
@@ -265,15 +295,16 @@ class Session:
             try:
                 yield from run.run(source)
             except Veto as veto:
-                report.warnings.append(f"a hook vetoed: {veto.reason}")
+                report.warnings.append(f"{VETO}{veto.reason}")
                 if banned is not None:  # then nothing that a veto could refuse is left
                     banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue
             break
-        self._started, work = True, run.work
-        if not work.drafts:
-            return base
-        return commit(work, self.ledger, self.conversation, self.context.now, trigger)
+        work = run.work
+        if work.drafts:
+            base = commit(work, self.ledger, self.conversation, self.context.now, trigger)
+        self._started = True  # not before: what session_start inserted is recorded now
+        return base
 
     def _first_unrepaired(self, base: Projection, location: Location) -> int:
         """Where the exchange begins that the first new message belongs to."""
@@ -292,22 +323,23 @@ class Session:
                 return known
         return Projection(self.conversation, path, self.ledger.rows())
 
-    def _head(self, system: Any, tools: Any) -> int:
-        """The number of this system text and tool list among those seen; counts it once."""
-        for index, (known_system, known_tools, size) in enumerate(self._heads):
-            if known_system == system and known_tools == tools:
-                self.context.head = size
-                return index
-        size = self.dialect.head(system, tools, self.counter)
-        self._heads.append((json.loads(json.dumps(system)), json.loads(json.dumps(tools)), size))
-        self.context.head = size
-        return len(self._heads) - 1
+    def _head(self, system: Any, tools: Any) -> str:
+        """The key of this system text and tool list, whatever their cache markers; counts them once."""
+        known = next((head for head in self._heads if head[0] == (system, tools)), None)
+        if known is None:
+            bare = self.dialect.bare(system), self.dialect.bare(tools)
+            key = digest(*bare)
+            sizes = [size for _, other, size in self._heads if other == key]
+            known = copy.deepcopy((system, tools)), key, sizes[0] if sizes else self.dialect.head(*bare, self.counter)
+            self._heads = [known, *self._heads[: KEPT - 1]]
+        self.context.head = known[2]
+        return known[1]
 
-    def _keys(self, projection: Projection, head: int) -> tuple[list[str], list[float]]:
+    def _keys(self, projection: Projection, head: str) -> tuple[list[str], list[float]]:
         """The request as the cache model sees it: keys and uncalibrated tokens, system and tools first."""
         inserts = projection.state.inserts.get("system", ())
         unseen = self.meter.hidden(View(projection, self.context).on) / self.meter.factor
-        key = f"{head}:{digest(inserts)}" if inserts else str(head)
+        key = f"{head}:{digest(inserts)}" if inserts else head
         return [key, *projection.keys], [max(0.0, unseen) + self.context.head, *projection.weights]
 
     def _adopt(self, base: Projection, keys: list[str], weights: list[float]) -> None:
@@ -319,7 +351,7 @@ class Session:
         self.cache.sent(keys[:sent], weights[:sent], self.cache.minimum, self.context.now)
 
     def _request(
-        self, work: Projection, location: Location, system: Any, tools: Any, report: Report, head: int
+        self, work: Projection, location: Location, system: Any, tools: Any, report: Report, head: str
     ) -> Request:
         if work.straight and location.straight:
             messages = list(location.handed)
@@ -332,7 +364,6 @@ class Session:
         report.meter = {"factor": self.meter.factor, "hidden": self.meter.hidden(view.on)}
         report.tokens_after = view.tokens
         report.pins = view.pins
-        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
         inserts = [text for text, _ in work.state.inserts.get("system", ())]
         return Request(messages, self.dialect.system(system, inserts), tools, {}, report)
 
@@ -345,8 +376,13 @@ class Session:
         wire = item.wire if item.message is None or item.wire is not None else item.message.wire
         return self.dialect.marked(wire, location.rendered.get(at, handed))
 
-    def _check(self, report: Report) -> None:
-        """Raise where the request fills the window: what fills it, and what to do."""
+    def _check(self, request: Request) -> None:
+        """Raise where the request fills the window (what fills it, what to do); where `strict`, if it is invalid."""
+        report = request.report
+        if self.plan.strict:
+            found = self.dialect.validate([self.dialect.plain(message) for message in request.messages])
+            for violation in (one for one in found if one.certain):
+                raise TrimtabError(f"the request would be invalid: {violation.what}", where=violation.where)
         if report.tokens_after < self.window.block:
             return
         view = self.view
@@ -358,6 +394,7 @@ class Session:
             conversation = self.conversation
             pinned = sum(conversation.count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)
             parts.append(f"{len(view.pins)} pins: {factor * pinned:,.0f}")
+        parts += dict.fromkeys(warning for warning in report.warnings if warning.startswith(VETO))
         raise ContextOverflow(
             f"about {report.tokens_after:,.0f} tokens, the limit is {self.window.block:,} of a window of "
             f"{self.window.window:,} ({'; '.join(parts)}); let stages shorten more (`when`, `target`), use a larger "

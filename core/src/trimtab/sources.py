@@ -11,6 +11,7 @@ names differ; everything else in the project and the user file still lies over i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from trimtab.errors import ProfileError
 from trimtab.yamlfile import Layer, parse, where
 
-__all__ = ["CONFIGS", "home", "layers_of"]
+__all__ = ["CONFIGS", "home", "layers_of", "project"]
 CONFIGS = Path(str(resources.files("trimtab") / "configs"))
 FILE = "trimtab.yaml"
 SWITCHES = {"TRIMTAB_OFF", "TRIMTAB_PROFILE"}
@@ -35,9 +36,8 @@ def layers_of(name: Any, cwd: Path, env: Mapping[str, str], keys: Iterable[str])
     ref = named = str(name or env.get("TRIMTAB_PROFILE") or "")
     folder, at = cwd, "" if name else "TRIMTAB_PROFILE"
     layers = list(_variables(env, {f"TRIMTAB_{key.upper()}" for key in keys if key != "extends"} | SWITCHES))
-    project = [file for place in (cwd, *cwd.parents) if (file := place / FILE).is_file()][:1]
-    user = [file for file in [home(env, "XDG_CONFIG_HOME", ".config") / FILE] if file.is_file()]
-    for file in dict.fromkeys(project + user):
+    files = (project(cwd), _in(home(env, "XDG_CONFIG_HOME", ".config")))
+    for file in dict.fromkeys(file for file in files if file):
         layer = _read(file, cwd)
         if not ref and layer.data.get("extends"):
             ref, folder, at = str(layer.data["extends"]), file.parent, where(("extends",), [layer])
@@ -47,10 +47,28 @@ def layers_of(name: Any, cwd: Path, env: Mapping[str, str], keys: Iterable[str])
     return ref or "default", [*layers, *_chain(ref or "default", folder, at, cwd)]
 
 
+def project(cwd: Path) -> Path | None:
+    """Find the nearest project file upward; raises `ProfileError` where one was meant that would not be read."""
+    return next((file for place in (cwd, *cwd.parents) if (file := _in(place))), None)
+
+
+def _in(folder: Path) -> Path | None:
+    file = folder / FILE
+    if os.path.isfile(file):
+        return file
+    if os.path.isdir(file):
+        raise ProfileError("is a folder; a profile is a file", where=str(file))
+    if os.path.isfile(other := file.with_suffix(".yml")):
+        raise ProfileError(f"is not read under this name; call it {FILE}", where=str(other))
+    return None
+
+
 def _variables(env: Mapping[str, str], known: set[str]) -> Iterator[Layer]:
     for name in sorted(env.keys() - SWITCHES, key=lambda name: (-name.count("__"), name)):
         if name.startswith("TRIMTAB_") and env[name]:
             first, *rest = name.split("__")
+            if name == "TRIMTAB_EXTENDS":
+                raise ProfileError("no such variable; TRIMTAB_PROFILE names the profile", where=name)
             if first not in known:
                 raise ProfileError("no such variable", where=name, given=first, available=known)
             data = parse(env[name], name, lines=False).data
@@ -75,7 +93,7 @@ def _chain(ref: Any, folder: Path, at: str, cwd: Path) -> Iterator[Layer]:
 def _find(ref: str, folder: Path, at: str) -> Path:
     packaged = "/" not in ref and not ref.endswith((".yaml", ".yml"))
     file = CONFIGS / f"{ref}.yaml" if packaged else (folder / Path(ref).expanduser()).resolve()
-    if file.is_file():
+    if os.path.isfile(file):
         return file
     names = [other.stem if packaged else other.name for other in file.parent.glob("*.yaml")]
     what, label = (f"no profile named {ref!r}", "packaged") if packaged else (f"no file {ref}", "there")

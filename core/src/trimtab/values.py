@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from trimtab.errors import ProfileError
 
-__all__ = ["Amount", "Duration", "Size", "amount", "duration", "size"]
+__all__ = ["Amount", "Duration", "Size", "Window", "amount", "duration", "size", "window"]
+SMALLEST = 1_000  # tokens; a window below holds no conversation, and 0 is a slip
 SIZES, SECONDS = {"": 1, "k": 1_000, "m": 1_000_000}, {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -26,6 +27,14 @@ def _number(value: Any, units: Mapping[str, int], what: str, *, whole: bool = Fa
 def size(value: Any) -> int:
     """Read a count such as ``24_000``, ``20k`` or ``1.5m`` (k = 1,000, m = 1,000,000); raises ValueError."""
     return int(_number(value, SIZES, "a size; write a whole number such as 24_000, 20k or 1.5m", whole=True))
+
+
+def window(value: Any) -> int:
+    """Read the size of a window, at least 1,000 tokens; raises ValueError."""
+    number = size(value)
+    if number < SMALLEST:
+        raise ValueError(f"{value!r} is not a window; write at least {SMALLEST:,} tokens, as 200k")
+    return number
 
 
 def duration(value: Any) -> float:
@@ -47,5 +56,6 @@ def amount(value: Any, words: Iterable[str] = ()) -> int | float:
 
 _TEXT = {"type": ["number", "string"], "minimum": 0, "pattern": "^[0-9][0-9_.]* ?[A-Za-z]?$"}
 Size = Annotated[int, BeforeValidator(size), WithJsonSchema(_TEXT)]
+Window = Annotated[int, BeforeValidator(window), WithJsonSchema({**_TEXT, "minimum": SMALLEST})]
 Duration = Annotated[float, BeforeValidator(duration), WithJsonSchema(_TEXT)]
 Amount = Annotated[int | float, BeforeValidator(amount), WithJsonSchema(_TEXT)]

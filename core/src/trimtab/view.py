@@ -214,7 +214,8 @@ class View:
 
     def sent(self, depth: int) -> bool:
         """Whether an assistant message follows the path message at ``depth`` (R8)."""
-        return not self.context.unsent and self.projection.path[depth].answers < self.answers
+        message = self.projection.path[depth]
+        return not self.context.unsent and message.answers + (message.role == "assistant") < self.answers
 
     # ---------------------------------------------------------------- figures
 

@@ -16,11 +16,13 @@ KeyPath = tuple[str | int, ...]
 DEEPEST = 20  # levels of nesting; ends an alias that contains itself
 TRAPS = {
     r"[-+]?\d[\d_]*(:\d+)+(\.\d*)?": "is a base-60 number in YAML; write a duration as 60m, or quote it",
-    r"(?i:on|yes|no|y|n)": "is true or false to some YAML readers; write true or false, or quote it",
+    r"(?i:on|yes|y)": "is true to some YAML readers; write true, or quote it",
+    r"(?i:no|n)": "is false to some YAML readers; write false (a limit: off), or quote it",
     r"[-+]?\d[\d_]*\.?\d*[eE][-+]?\d+": "is a text to some YAML readers; write 1000 or 1k, or quote it",
     r"[-+]?0[o\d][\d_]*": "is octal to some YAML readers; drop the leading zero, or quote it",
     r"[-+]?\.(?i:inf|nan)": "is not a finite number",
 }
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?=\s*[,}])")
 SCALARS: dict[str, Callable[[str], Any]] = {
     "bool": lambda text: "off" if text.lower() == "off" else text.lower() == "true",  # limits can be off
     "float": lambda text: float(text.replace("_", "")),
@@ -91,8 +93,17 @@ class _Reader:
             if key in found:
                 self.fail(key_node, (*path, key), f"stands twice, first at {self.places[(*path, key)]}")
             self.places[(*path, key)] = self.place(key_node.start_mark)
+            if getattr(node, "flow_style", False):
+                self.comma(value_node, (*path, key))
             found[key] = self.value(value_node, (*path, key))
         return found
+
+    def comma(self, node: yaml.Node, path: KeyPath) -> None:
+        """``{shell: 8,000}`` would be 8, and a key 000."""
+        if found := GROUPED.match(node.start_mark.buffer or "", node.start_mark.pointer):
+            number = found[0].replace(",", "_")
+            short = f" or {number.removesuffix('_000')}k" if number.endswith("_000") else ""
+            self.fail(node, path, f"{found[0]} ends at its comma; write {number}{short}")
 
     def plain(self, node: yaml.ScalarNode, path: KeyPath) -> Any:
         for pattern, hint in TRAPS.items():

@@ -33,7 +33,8 @@ class Talk:
 
 
 def _open(folder: Path | None = None, id: str = "s", **options: Any) -> Session:
-    profile = load("minimal", overrides={"stages": [{"tool-result-budget": options}]}, env={}, cwd="/")
+    overrides = {"counter": "estimate", "stages": [{"tool-result-budget": options}]}
+    profile = load("minimal", overrides=overrides, env={}, cwd="/")
     ledger, blobs = (f"sqlite:///{folder}/l.db", f"file://{folder}/b") if folder else ("memory:", "memory:")
     return Session.open(
         id,

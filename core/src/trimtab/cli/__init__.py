@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -16,11 +17,17 @@ __all__ = ["app", "main"]
 
 class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; our own errors are one line for a person, and exit code 2."""
+        """Run the command; our own errors and the system's are one line for a person, and exit code 2."""
         try:
             return super().invoke(ctx)
         except TrimtabError as error:
             typer.echo(str(error), err=True)
+            raise typer.Exit(2) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read our output has gone: typer ends quietly
+            place = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"{place}{error.strerror or error}", err=True)
             raise typer.Exit(2) from None
 
 

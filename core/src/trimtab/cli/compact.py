@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trimtab.cli.output import write_json
 from trimtab.cli.provider import Model, Named, Window, assumed, overrides
 from trimtab.cli.text import counted, printable
 
@@ -32,12 +27,13 @@ def compact(
         typer.Argument(
             metavar="FILE",
             help="A JSON list of messages, an object with `messages` (and `system`, `tools`), one message a line, or a "
-            "recorded session: of that what follows its last compaction.",
+            "recorded session: of that what follows its last compaction. - is stdin.",
         ),
     ],
     profile: Named = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Where to write; FILE itself is allowed.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="OUT", help="Where to write; FILE itself is allowed, - is stdout."),
     ] = None,
     model: Model = None,
     window: Window = None,
@@ -66,7 +62,7 @@ def compact(
     if left := _violations(session, done.messages):
         _tell(["not written, because it would not be valid:", *left])
         raise typer.Exit(1)
-    _write(given.with_messages(done), out, file)
+    write_json(given.with_messages(done), out, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +87,14 @@ class _Given:
 
 def _read(file: Path) -> _Given:
     """The messages of a file; of a recording with several branches the last one's."""
-    from trimtab.transcripts import messages, read
+    from trimtab.transcripts import FORMATS, messages, read
     from trimtab.transcripts.source import load
 
-    recording = read(file)
+    source = load(file, [format.name for format in FORMATS])
+    recording = read(source)
     skipped = ", ".join(f"{count} {what}" for what, count in recording.skipped.items())
     notes = [f"skipped: {skipped}"] if skipped else []
     if recording.format == messages.NAME:
-        source = load(file, [messages.NAME])
         around = source.document if isinstance(source.document, dict) and "role" not in source.document else None
         found = messages.entries(source)
         about = (recording.dialect, recording.format, recording.system, recording.tools, around, notes)
@@ -106,7 +102,7 @@ def _read(file: Path) -> _Given:
     if not recording.requests:
         from trimtab.errors import TranscriptError
 
-        raise TranscriptError("the recording holds no request", where=str(file))
+        raise TranscriptError("the recording holds no request", where=source.path)
     branches = len({request.branch for request in recording.requests})
     if branches > 1:
         notes.append(f"of {branches} histories, each begun by a recorded compaction, this is the last")
@@ -163,8 +159,10 @@ def _report(given: _Given, session: Session, done: Request, profile: str | None)
     before = factor * (session.context.head + sum(message.tokens for message in projection.path))
     yield f"{given.format}: {counted(len(given.messages), 'message')}"
     yield from given.notes
-    yield f"model {session.provider.model}, window {session.window.window:,}, tokens by {session.counter.name}"
-    if warning := assumed(session):
+    provider = session.provider
+    bound = "thinking bound to its prefix, " if provider.prefix_bound else ""
+    yield f"model {provider.model}, {bound}window {provider.window:,}, tokens by {session.counter.name}"
+    if warning := assumed(provider):
         yield warning
     names = [stage.name for stage in session.plan.stages]
     others = [decision.stage for decision in report.decisions if decision.stage not in names]
@@ -194,37 +192,3 @@ def _did(name: str, session: Session, done: Request) -> Iterator[str]:
 def _tell(lines: Sequence[str] | Iterator[str]) -> None:
     for line in lines:
         typer.echo(printable(line), err=True)
-
-
-def _write(said: Any, out: Path | None, like: Path) -> None:
-    # In a JSON string the escape that backslashreplace writes for a lone surrogate is the right one.
-    data = json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n"
-    if out is None:
-        sys.stdout.flush()
-        typer.get_binary_stream("stdout").write(data)
-        return
-    from trimtab.errors import TrimtabError
-
-    try:
-        _replace(out.resolve(), data, like)
-    except OSError as error:
-        raise TrimtabError(f"cannot be written: {error.strerror}", where=str(out)) from error
-
-
-def _replace(out: Path, data: bytes, like: Path) -> None:
-    """Under ``out`` lie the old bytes or all of the new ones; who may read ``like`` may read a new file."""
-    if out.exists() and not out.is_file():
-        out.write_bytes(data)  # a device or a pipe is written to, not replaced
-        return
-    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(out if out.exists() else like, name)
-        os.replace(name, out)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise

@@ -15,7 +15,7 @@ from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.ledger import Ledger
-    from trimtab.stores import BlobStore
+    from trimtab.stores import BlobStore, LedgerStore
 
 __all__ = ["explain"]
 
@@ -26,15 +26,21 @@ QUOTED = 60
 
 
 def explain(
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="A session's id.")],
+    session: Annotated[
+        str | None, typer.Argument(metavar="[SESSION]", help="A session's id; without one, all are listed.")
+    ] = None,
     profile: Named = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, notes and full texts too.")] = False,
 ) -> None:
     """List what is sent otherwise than it was said: stage, reason, and way back.
 
     Reads the storage that the profile names, nothing else: neither the
-    conversation nor the stages need to be there.
+    conversation nor the stages need to be there. Without SESSION: the ids of
+    all sessions, the one written last first, with the number of decisions.
     """
+    if session is None:
+        _list(profile, as_json)
+        return
     ledger = _ledger(session, profile)
     if as_json:
         typer.echo(json.dumps({"session": session, "edits": ledger.explain()}, indent=2))
@@ -43,17 +49,39 @@ def explain(
         typer.echo(printable(line))
 
 
-def _ledger(session: str, profile: str | None) -> Ledger:
-    from trimtab.ledger import Ledger
+def _storage(profile: str | None) -> tuple[LedgerStore, BlobStore, str]:
+    """The stores that a profile names, and where the ledger is."""
     from trimtab.parts import part
     from trimtab.profile import load
 
     storage = load(profile, overrides={"stages": [], "hooks": []}).storage
-    store, blobs = (part(kind, url.partition(":")[0])(url) for kind, url in storage)
+    ledger, blobs = (part(kind, url.partition(":")[0])(url) for kind, url in storage)
+    return ledger, blobs, storage.ledger
+
+
+def _ledger(session: str, profile: str | None) -> Ledger:
+    from trimtab.ledger import Ledger
+
+    store, blobs, where = _storage(profile)
     ledger = Ledger(store, blobs, session)
     if not ledger.decisions:
-        raise _unknown(session, ledger.store.sessions(), storage.ledger)
+        raise _unknown(session, store.sessions(), where)
     return ledger
+
+
+def _list(profile: str | None, as_json: bool) -> None:
+    """Print the id of every session, and how many decisions its rows are."""
+    from trimtab.cli.text import columns
+
+    store, _, where = _storage(profile)
+    found = [(session, len(store.load(session))) for session in store.sessions()]
+    if as_json:
+        typer.echo(json.dumps([{"session": session, "decisions": number} for session, number in found], indent=2))
+        return
+    for line in columns([(printable(session), counted(number, "decision")) for session, number in found]):
+        typer.echo(line)
+    if not found:
+        typer.echo(f"{where}: no session yet", err=True)
 
 
 def _unknown(session: str, stored: list[str], where: str) -> Exception:

@@ -57,7 +57,7 @@ def pipe(
     with _folder() as folder:
         storage = {"ledger": "memory:", "blobs": f"file://{folder}"}
         served = Pipe(load(profile, overrides={**said, "storage": storage}))
-        if warning := assumed(served.session):
+        if warning := assumed(served.session.provider):
             typer.echo(warning, err=True)
         if not run(served, typer.get_binary_stream("stdin"), sys.stdout):
             raise typer.Exit(1)
@@ -96,7 +96,7 @@ class Pipe:
 
     def __call__(self, line: bytes) -> tuple[dict[str, Any], list[str]]:
         """The answer to one line, and what a person should know; raises what `prepare` raises, and ValueError."""
-        # Behind a line that was answered with an error it is unknown what the caller sent.
+        # Behind an error, or messages that could not be read, it is unknown what of ours the caller sent.
         known, self._answered = self._answered, False
         request = _request(line)
         self._now, usage, system = (request.get(key) for key in ("now", "usage", "system"))
@@ -104,11 +104,11 @@ class Pipe:
             self._observe(usage)
         self._side.clear()
         prepared = self.session.prepare(request["messages"], system, request.get("tools"))
-        self._answered = True
+        report = prepared.report
+        self._answered = bool(report.keys)
         extra = {"side": list(self._side), **prepared.extra}
         if prepared.system != system:
             extra["system"] = prepared.system
-        report = prepared.report
         return {"messages": prepared.messages, "extra": extra}, [*report.failures, *report.warnings]
 
     def _observe(self, usage: dict[str, Any]) -> None:

@@ -27,13 +27,16 @@ def plugins(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    cells = [[*(row[key] for key in COLUMNS[:-1]), row.get("error") or ", ".join(row["options"])] for row in found]
+    cells = [
+        [*(row[key] for key in COLUMNS[:-1]), row.get("error") or ", ".join(row["options"]["properties"])]
+        for row in found
+    ]
     for line in columns([[key.upper() for key in COLUMNS], *cells]):
         typer.echo(line)
 
 
 def rows(catalog: Catalog) -> list[dict[str, Any]]:
-    """One object per stage, hook and broken plugin (with ``error``); ``options`` is a schema by key."""
+    """One object per stage, hook and broken plugin (with ``error``); ``options`` is a JSON Schema, whole."""
     from trimtab.cli.schema import options_schema
 
     items = sorted(
@@ -42,6 +45,6 @@ def rows(catalog: Catalog) -> list[dict[str, Any]]:
     found = []
     for item in (*items, *catalog.broken):
         row = {key: getattr(item, key) for key in COLUMNS[:-1]}
-        row["options"] = options_schema(item.cls.Options)["properties"] if item.cls else {}
+        row["options"] = options_schema(item.cls.Options) if item.cls else {}
         found.append(row if item.cls else {**row, "error": item.error})
     return found

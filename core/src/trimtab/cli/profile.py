@@ -41,16 +41,43 @@ def show(profile: Named = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def check(profile: Named = None, as_json: AsJson = False) -> None:
-    """Say whether a profile can be used; if not, what is wrong and where (exit code 2)."""
+    """Say whether a profile can be used, and from what it was read; if not, what is wrong and where (exit code 2)."""
+    from pathlib import Path
+
+    from trimtab.cli.provider import assumed
     from trimtab.profile import load
+    from trimtab.provider import resolve
+    from trimtab.sources import project
 
     loaded = load(profile)
+    _usable(loaded)
+    warning, cwd = assumed(resolve(loaded.provider)), Path.cwd()
     listed = {key: [item.name for item in getattr(loaded, key)] for key in ("stages", "hooks")}
     if as_json:
-        typer.echo(json.dumps({"profile": loaded.name, **listed}))
+        read = {"sources": loaded.sources, "warnings": [warning] if warning else []}
+        typer.echo(json.dumps({"profile": loaded.name, **listed, **read}))
         return
     says = "; ".join(f"{key}: {', '.join(names) or 'none'}" for key, names in listed.items())
     typer.echo(f"{loaded.name}: fine ({says})")
+    typer.echo(f"read, the strongest first: {', '.join(loaded.sources)}")
+    if project(cwd) is None:
+        typer.echo(f"no trimtab.yaml in {cwd} or a folder above it")
+    if warning:
+        typer.echo(f"warning: {loaded.origin(('provider', 'model'))}: {warning}", err=True)
+
+
+def _usable(profile: Profile) -> None:
+    """Raise `TrimtabError` for what a session would meet only later: places, and a stage that nothing can open."""
+    from trimtab.errors import ProfileError
+    from trimtab.parts import part
+    from trimtab.yamlfile import shown
+
+    for kind, url in profile.storage:
+        part(kind, url.partition(":")[0])(url)
+    for n, item in enumerate(profile.stages):
+        if item.options.warm != "allow" and any(word.word == "always" for word in item.options.when.words):
+            where = f"{item.where}: {shown(('stages', n, item.name, 'when'))}"
+            raise ProfileError("always opens nothing without `warm: allow`, which rewrites warm caches", where=where)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from trimtab.session import Session
+    from trimtab.provider import Provider
 
 __all__ = ["Model", "Named", "Window", "assumed", "overrides"]
 
@@ -35,11 +35,10 @@ def overrides(
     return {"provider": said}
 
 
-def assumed(session: Session) -> str:
+def assumed(provider: Provider) -> str:
     """What is assumed of a model that the table of models does not have; empty for a known one."""
     from trimtab.models import nearest
 
-    provider = session.provider
     if provider.known:
         return ""
     near = nearest(provider.model)

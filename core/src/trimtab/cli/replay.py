@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from trimtab.cli.output import STD
+
 if TYPE_CHECKING:
     from trimtab.profile import Profile
     from trimtab.replay.report import Tally
@@ -43,7 +45,9 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     requests: Annotated[
         Path | None,
-        typer.Option(metavar="OUT.jsonl", help="Write every prepared request, one JSON line each."),
+        typer.Option(
+            metavar="OUT.jsonl", help="Write every prepared request, one JSON line each; - is stdout (tables: stderr)."
+        ),
     ] = None,
     probe_pins: Annotated[
         int | None,
@@ -54,17 +58,22 @@ def replay(
     from trimtab.profile import load
     from trimtab.replay.report import document
     from trimtab.replay.setup import Setup, newest
-    from trimtab.values import duration, size
+    from trimtab.values import duration
+    from trimtab.values import window as tokens
 
-    setup = Setup(model, _parsed(size, window, "--window"), _parsed(duration, ttl, "--ttl"), probe_pins)
+    if as_json and requests == STD:
+        raise typer.BadParameter("- and --json would both write to stdout", param_hint="--requests")
+    setup = Setup(model, _parsed(tokens, window, "--window"), _parsed(duration, ttl, "--ttl"), probe_pins)
     profiles = [load(name) for name in profile] if profile else [load()]
     recordings, failed = _read(sessions or [newest(Path.home())])
-    with requests.open("w", encoding="utf-8") if requests else nullcontext() as out:
+    if not recordings:
+        raise typer.Exit(2)
+    with _opened(requests) as out:
         tallies = _run(recordings, profiles, setup, out, quiet=as_json or not sys.stderr.isatty())
     if as_json:
         typer.echo(json.dumps(document(tallies), indent=2, ensure_ascii=False))
     else:
-        _print(tallies)
+        _print(tallies, stderr=requests == STD)
     for tally in tallies:
         for failure in tally.failures:
             typer.echo(f"{tally.session}, {tally.profile}: {failure}", err=True)
@@ -79,6 +88,21 @@ def _parsed(parse: Callable[[Any], T], text: str | None, option: str) -> T | Non
         return parse(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+    """Where the requests are written, if anywhere; raises `TrimtabError` where that cannot be."""
+    from trimtab.errors import TrimtabError
+
+    if path is None or path == STD:
+        yield sys.stdout if path else None
+        return
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            yield out
+    except OSError as error:
+        raise TrimtabError(f"cannot be written: {error.strerror}", where=str(path)) from None
 
 
 def _read(paths: Sequence[Path]) -> tuple[list[Recording], bool]:
@@ -151,12 +175,12 @@ def _sink(out: IO[str], session: str, profile: str) -> Callable[[int, Any], None
     return write
 
 
-def _print(tallies: Sequence[Tally]) -> None:
+def _print(tallies: Sequence[Tally], *, stderr: bool) -> None:
     from rich.console import Console
 
     from trimtab.replay.table import tables
 
-    console = Console()
+    console = Console(stderr=stderr)
     for table in tables(tallies):
         console.print(table)
         console.print()

@@ -9,6 +9,7 @@ from typing import Any
 from trimtab.conversation import Block, digest
 from trimtab.profile import Profile
 from trimtab.provider import family_factor
+from trimtab.replay.blobs import ShownBlobs
 from trimtab.replay.driver import Driver
 from trimtab.replay.probe import lost
 from trimtab.replay.reader import Reader, Reading
@@ -20,7 +21,6 @@ from trimtab.replay.simulate import Bill
 from trimtab.replay.sizes import Recorded, shown_sizes
 from trimtab.replay.ways import OPENABLE, Ways
 from trimtab.session import Request as Prepared
-from trimtab.storage.files import FileBlobs
 from trimtab.tokens import Meter
 from trimtab.toolclass import classify, path_of
 from trimtab.transcripts import Recording, Request
@@ -41,8 +41,8 @@ def replay(
 ) -> Tally:
     """Replay ``recording`` under ``profile``, called ``name`` in the tally.
 
-    ``step`` is called after each request. Originals go to a temporary folder that is gone afterwards; ``sink``
-    sees the requests while it is there.
+    ``step`` is called after each request. Originals go to a temporary folder that is gone afterwards; the
+    requests name them by the fixed paths of `ShownBlobs`.
     """
     with tempfile.TemporaryDirectory(prefix="trimtab-replay-") as folder:
         run = _Replay(recording, profile, name, folder)
@@ -59,7 +59,7 @@ class _Replay:
 
     def __init__(self, recording: Recording, profile: Profile, name: str, folder: str) -> None:
         self.recording = recording
-        blobs = FileBlobs(f"file://{folder}")
+        blobs = ShownBlobs(f"file://{folder}")
         self.driver = Driver(recording, profile, blobs)
         self.session = self.driver.session
         provider = self.session.provider

@@ -30,13 +30,18 @@ FORMATS = (
 """All formats; the first whose ``sniff`` agrees reads the file: the particular before the general."""
 
 
-def read(path: str | Path) -> Recording:
-    """Read a recorded session; raises `TranscriptError` where no format known fits, naming file and line."""
+def read(path: str | Path | Source) -> Recording:
+    """Read a recorded session; raises `TranscriptError` where no format fits: file, line, what the nearest misses.
+
+    ``path``: a file, ``-`` for stdin, or what `load` made of one.
+    """
     known = [format.name for format in FORMATS]
-    source = load(path, known)
+    source = path if isinstance(path, Source) else load(path, known)
     for format in FORMATS:
         if format.sniff(source):
             return format.read(source)
     line = source.objects[0][0] if source.objects else 1
-    what = "JSON, but no recorded conversation that a reader knows"
-    raise TranscriptError(what, where=f"{path}:{line}", available=known, label="formats known")
+    records = any("type" in found and "role" not in found for _, found in source.objects)
+    fault = "no record holds a user's or an assistant's message" if records else messages.fault(source)
+    what = f"JSON, but no recorded conversation that a reader knows: {fault}"
+    raise TranscriptError(what, where=f"{source.path}:{line}", available=known, label="formats known")

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
 
-__all__ = ["NAME", "STEP", "entries", "read", "sniff"]
+__all__ = ["NAME", "STEP", "entries", "fault", "read", "sniff"]
 
 NAME = "messages"
 STEP = 10.0
@@ -17,9 +17,17 @@ STEP = 10.0
 
 
 def sniff(source: Source) -> bool:
-    """Whether all entries are messages as this API has them: no system message first, no ``tool_calls``."""
+    """Whether all entries are messages as this API has them."""
+    return not fault(source)
+
+
+def fault(source: Source) -> str:
+    """Why this is no list of messages as this API has them, counted from 1; empty where it is one."""
     found = entries(source)
-    return bool(found) and all(_is_message(entry) for entry in found) and found[0]["role"] != "system"
+    if not found:
+        return "it holds no messages"
+    wrong = ((number, what) for number, entry in enumerate(found, 1) if (what := _wrong(entry, number)))
+    return next((f"message {number} {what}" for number, what in wrong), "")
 
 
 def read(source: Source) -> Recording:
@@ -59,10 +67,14 @@ def entries(source: Source) -> list[Any]:
     return document if isinstance(document, list) else [entry for _, entry in source.objects]
 
 
-def _is_message(entry: Any) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.get("role") in ("assistant", "system", "user")
-        and isinstance(entry.get("content"), str | list)
-        and "tool_calls" not in entry
-    )
+def _wrong(entry: Any, number: int) -> str:
+    if not isinstance(entry, dict):
+        return "is not an object"
+    if "role" not in entry:
+        return "has no role"
+    roles = ("assistant", "user") if number == 1 else ("assistant", "system", "user")
+    if entry["role"] not in roles:
+        return f"has role {entry['role']!r}"
+    if "tool_calls" in entry:
+        return "has tool_calls"
+    return "" if isinstance(entry.get("content"), str | list) else "has neither a text nor a list as content"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,9 +35,12 @@ class Source:
 
 
 def load(path: str | Path, known: Iterable[str]) -> Source:
-    """Decode ``path``; raises `TranscriptError`, naming the formats ``known``, where too little is JSON."""
+    """Decode ``path`` (``-``: stdin); raises `TranscriptError`, naming the formats ``known``, for too little JSON."""
+    read = Path(path).read_bytes
+    if str(path) == "-":
+        path, read = "stdin", sys.stdin.buffer.read
     try:
-        data = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
+        data = read().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise TranscriptError(f"cannot be read: {error.strerror}", where=str(path)) from error
     if not data.strip():

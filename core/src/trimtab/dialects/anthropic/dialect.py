@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trimtab.conversation import Block, Message, Role, Wire
 from trimtab.dialect import Count, Usage
 from trimtab.dialects.anthropic import repair
-from trimtab.dialects.anthropic.parse import blocks_of, markers, parse, plain
+from trimtab.dialects.anthropic.parse import bare, blocks_of, canonical, markers, parse, plain
 from trimtab.dialects.anthropic.validate import Violation, validate
 from trimtab.dialects.media import media_tokens
 from trimtab.edits import Repair
@@ -19,6 +20,8 @@ __all__ = ["Anthropic"]
 SIGNATURE = 0.16
 """Uncalibrated tokens of thinking for one character of its signature (or of redacted data): the text that is shown is a
 summary, the signature grows with what was thought. Fitted on the growth of 1,118 recorded requests."""
+
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 BLOCK = 3
 """Uncalibrated tokens of a block's framing: its type, and for results and calls their id."""
@@ -52,6 +55,14 @@ class Anthropic:
             media = sum(media_tokens(part, count) for part in parts if part.get("type") != "text")
         name = count(block.name) if block.name else 0
         return BLOCK + name + media + (count(block.text) if block.text else 0)
+
+    def canonical(self, plain: Wire) -> Wire:
+        """See `Dialect.canonical`."""
+        return canonical(plain)
+
+    def bare(self, part: Any) -> Any:
+        """See `Dialect.bare`."""
+        return bare(part)
 
     def head(self, system: Any, tools: Any, count: Count) -> int:
         """System text and the JSON of all tool definitions."""
@@ -124,24 +135,35 @@ class Anthropic:
 
     def usage(self, response: Any) -> Usage | None:
         """The three input fields and the output; of several iterations the last message counts."""
-        if response is not None and not isinstance(response, Mapping):
-            response = response.model_dump(mode="json", exclude_none=True) if hasattr(response, "model_dump") else None
-        if response is None:
-            return None
-        usage = response.get("usage", response) or {}
-        messages = [entry for entry in usage.get("iterations") or () if entry.get("type") == "message"]
+        response = _fields(response)
+        usage = _fields(response.get("usage", response))
+        steps = usage.get("iterations")
+        messages = [
+            step for step in map(_fields, steps if isinstance(steps, list) else ()) if step.get("type") == "message"
+        ]
         usage = messages[-1] if messages else usage
-        read, written, fresh = (
-            float(usage.get(key) or 0)
-            for key in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens")
+        read, written, fresh, output = (
+            _tokens(usage.get(name)) for name in (*_CACHED, "input_tokens", "output_tokens")
         )
         if read + written + fresh <= 0:
             return None
-        return Usage(read, written, fresh, float(usage.get("output_tokens") or 0), str(response.get("model") or ""))
+        split = any(name in usage for name in _CACHED)
+        return Usage(read, written, fresh, output, str(response.get("model") or ""), split)
 
     def breaks_all(self, block: Block) -> bool:
         """An image added or removed anywhere costs the cache of all messages."""
         return block.media
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    """A mapping's or an SDK object's fields; of anything else none."""
+    if not isinstance(value, Mapping) and hasattr(value, "model_dump"):
+        value = value.model_dump(mode="json", exclude_none=True)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _tokens(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and 0 < value < math.inf else 0.0
 
 
 def _shown(wire: Mapping[str, Any], text: str) -> dict[str, Any]:

@@ -8,7 +8,10 @@ from typing import Any
 
 from trimtab.conversation import Block, BlockType, Role, Wire
 
-__all__ = ["blocks_of", "markers", "parse", "plain", "result_text"]
+__all__ = ["bare", "blocks_of", "canonical", "markers", "parse", "plain", "result_text"]
+
+FOREIGN = ("developer", "function", "tool")
+"""Roles of chat formats; read as this one, their calls and results would be lost."""
 
 MARKERS = ("cache_control", "cache_reference")
 _TYPES: dict[str, BlockType] = {
@@ -34,6 +37,8 @@ def plain(wire: Any) -> Wire:
     message = _mapping(wire)
     if not isinstance(message.get("role"), str):
         raise TypeError("a message needs a role")
+    if message["role"] in FOREIGN or "tool_calls" in message:
+        raise TypeError(f"a {message['role']} message of another format: results are blocks of user messages here")
     content = message.get("content")
     if not isinstance(content, (str, list, tuple)) and content is not None:
         raise TypeError("content must be a string or a list of blocks")
@@ -41,6 +46,11 @@ def plain(wire: Any) -> Wire:
     if "content" in message:
         copy["content"] = content if content is None or isinstance(content, str) else _blocks(content)
     return copy
+
+
+def bare(part: Any) -> Any:
+    """A structural copy of a system text or a list of tools without cache markers."""
+    return _blocks(part) if isinstance(part, (list, tuple)) else _copy(part)
 
 
 def _blocks(content: Any) -> list[Any]:
@@ -92,6 +102,21 @@ def blocks_of(message: Wire) -> list[Any]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return list(content or ())
+
+
+def canonical(message: Wire) -> Wire:
+    """One spelling of a plain message: content as blocks, that of results too, and no fields that are null.
+
+    Clients change from one to the other: for a marker a string becomes a block, a reloaded answer has nulls.
+    """
+    return {**message, "content": [_spelled(block) for block in blocks_of(message)]}
+
+
+def _spelled(block: Wire) -> Wire:
+    fields = {key: value for key, value in block.items() if value is not None}
+    if fields.get("type") == "tool_result" and isinstance(fields.get("content"), (str, list)):
+        fields["content"] = [_spelled(part) for part in blocks_of(fields)]
+    return fields
 
 
 def result_text(content: Any) -> str:

@@ -16,6 +16,7 @@ from trimtab.edits import Repair
 __all__ = ["repair"]
 
 MISSING = "No result of this call is part of the conversation."
+BLANK = "(no content)"
 ORPHAN = "[Result of a tool call that is not part of this conversation]\n"
 
 
@@ -86,8 +87,13 @@ def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator
     results[0] += [
         {"type": "tool_result", "tool_use_id": call, "content": MISSING, "is_error": True} for call in missing
     ]
-    for message, first, rest in zip(replies, results, others, strict=True):
-        yield from _changed(message, [*first, *rest], "calls and results did not pair up")
+    contents = [[*first, *rest] for first, rest in zip(results, others, strict=True)]
+    reason = "calls and results did not pair up"
+    users = [n for n, message in enumerate(replies) if message.role == "user"]
+    if users and not any(_cleaned(contents[n]) for n in users):  # without it an answer would follow an answer
+        contents[users[-1]], reason = [{"type": "text", "text": BLANK}], "a turn of nothing but blank text"
+    for message, content in zip(replies, contents, strict=True):
+        yield from _changed(message, content, reason)
 
 
 def _orphan(wire: Mapping[str, Any]) -> list[Any]:
@@ -131,5 +137,5 @@ def _mend(value: Any) -> Any:
 def _changed(message: Message, blocks: list[Any], reason: str) -> Iterator[Repair]:
     """The repair that leaves ``blocks``, cleaned; ``reason`` says why they are not what was said."""
     said, cleaned = blocks_of(message.wire), _cleaned(blocks)
-    if cleaned != said:
+    if cleaned != said or not said:
         yield Repair(message.id, tuple(cleaned), "blank text, or half of a character" if blocks == said else reason)

@@ -1,0 +1,110 @@
+"""What the limits and previews of `tool-result-budget` trade, on the recorded sessions, and what `default` costs.
+
+    python tests/benchmarks/limits.py [--model MODEL]
+
+One limit for all tool classes, and the shipped limits by class, each with every preview: the input side in % of what
+the recorded requests cost, the same with everything missing fetched again, and what stays visible
+(docs/metrics.md says how each is measured). Then `default` beside `minimal`, session by session; the exit status is 1
+if `default` costs more in any, or does not cost less in one that has a result over its limit.
+Replay is deterministic, so there is no spread over runs; that over sessions is in the last table.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from machine import heading, sessions
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
+
+from corpus import oversized, plain
+from trimtab.replay import Setup, Tally, replay
+from trimtab.replay.report import row
+from trimtab.transcripts import Recording, read
+
+LIMITS = (1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 30_000)
+CLASSES = ("read", "ranged_read", "search", "shell", "edit", "web", "other")
+PREVIEWS: Mapping[str, Mapping[str, Any]] = {
+    "head": {"preview": "head"},
+    "head-tail": {"preview": "head-tail"},
+    "names": {},
+    "names to 2k": {"names": 2_000},
+}
+LONG = 40
+"""Requests of a session that counts as one of the longer ones."""
+
+COLUMNS = ("input_cost_after", "refetch_cost_after", "strict_refetch_cost_after")
+SHARES = ("visible", "visible_worst_decile", "strictly_visible", "recoverable")
+
+
+def main(model: str | None) -> int:
+    """Print all tables; returns the exit status."""
+    paths = sessions()
+    recordings = {path.stem: read(path) for path in paths}
+    longer = [name for name, recording in recordings.items() if len(recording.requests) >= LONG]
+    start, setup = time.monotonic(), Setup(model=model)
+    found = {title: run(recordings, setup, options) for title, options in variants()}
+    facts = next(iter(next(iter(found.values())).values())).facts
+    print(heading("tiktoken"))
+    print(f"{facts}; {time.monotonic() - start:.0f} s")
+    for names in (longer, list(recordings)):
+        requests = sum(len(recordings[name].requests) for name in names)
+        print(f"\n{len(names)} sessions, {requests:,} requests\n")
+        trade(found, names)
+    nothing = run(recordings, setup, None)
+    return compare(recordings, nothing, found["shipped, names"])
+
+
+def variants() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Title and stage options of each row."""
+    for limit in (None, *LIMITS):
+        for preview, options in PREVIEWS.items():
+            limits = {} if limit is None else {"limits": dict.fromkeys(CLASSES, limit)}
+            yield f"{'shipped' if limit is None else f'{limit:,}'}, {preview}", {**limits, **options}
+
+
+def run(recordings: Mapping[str, Recording], setup: Setup, options: Mapping[str, Any] | None) -> dict[str, Tally]:
+    """Replay every session; without options under ``minimal``, else under ``default`` with these."""
+    profile = plain("minimal")
+    if options is not None:
+        base = plain("default").stages[0].options.model_dump(include={"empty"})
+        profile = plain("default", stages=[{"tool-result-budget": {**base, **options}}])
+    return {
+        name: replay(recording, setup.adapt(profile, recording.dialect), "") for name, recording in recordings.items()
+    }
+
+
+def trade(found: Mapping[str, Mapping[str, Tally]], names: Sequence[str]) -> None:
+    """One row for each limit and preview."""
+    print("| limit | preview | cost | + refetch | + strict refetch | visible | worst decile | strictly | recoverable |")
+    print("|--:|---|--:|--:|--:|--:|--:|--:|--:|")
+    for title, tallies in found.items():
+        made = row([tallies[name] for name in names], "", "")
+        costs = (f"{100 * made[key] / made['input_cost_before']:.1f}" for key in COLUMNS)
+        shares = (f"{100 * made[key]:.1f}" for key in SHARES)
+        print(f"| {' | '.join([*title.split(', '), *costs, *shares])} |")
+
+
+def compare(recordings: Mapping[str, Recording], nothing: Mapping[str, Tally], default: Mapping[str, Tally]) -> int:
+    """Print ``default`` beside ``minimal``; 1 if it breaks what is wanted of it."""
+    shipped, broken = plain("default"), 0
+    print("\n| session | requests | results over their limit | stored | minimal | default | share |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for name, recording in recordings.items():
+        before, after = nothing[name].after.cost, default[name].after.cost
+        over, stored = oversized(recording, shipped), default[name].stages["tool-result-budget"].fired
+        wrong = after > before or (over > 0 and after >= before)
+        broken += wrong
+        share = f"{100 * after / before:.1f} %{' (!)' if wrong else ''}"
+        print(f"| {name} | {len(recording.requests)} | {over} | {stored} | ${before:.4f} | ${after:.4f} | {share} |")
+    print(f"\ndefault costs more than minimal, or not less with a result over its limit, in {broken or 'no'} sessions")
+    return int(bool(broken))
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    sys.exit(main(arguments[1] if arguments[:1] == ["--model"] else None))
