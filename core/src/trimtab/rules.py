@@ -162,10 +162,7 @@ def _whole(view: View, chosen: set[int], *, turns: bool) -> None:
                     raise Refused("not whole")
                 at += 1
     calls = {call for index in chosen for call in _calls(view, path[index])}
-    for index in (
-        *range(max(0, min(chosen) - 2), min(chosen)),
-        *range(max(chosen) + 1, min(max(chosen) + 3, len(path))),
-    ):
+    for index in range(max(0, min(chosen) - 2), min(max(chosen) + 3, len(path))):
         if index not in chosen and not calls.isdisjoint(_calls(view, path[index])):
             raise Refused("splits a call and its result")
 

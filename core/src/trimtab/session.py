@@ -142,6 +142,8 @@ class Session:
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
         self._heads: list[tuple[tuple[Any, Any], str, int]] = []
         self._started = False
+        self._prepared = False
+        """Whether the last call gave out a request of ours: only then usage says anything about it."""
         self._lock = _locks.setdefault(id, _Lock())
 
     @classmethod
@@ -201,7 +203,7 @@ class Session:
         """
         with self._lock:
             usage = response if isinstance(response, Usage) else self.dialect.usage(response)
-            if usage is None or self.projection is None:
+            if usage is None or self.projection is None or not self._prepared:
                 return
             view = View(self.projection, self.context)
             self.meter.family = family_factor(usage.model) or self.meter.family
@@ -244,6 +246,7 @@ class Session:
     ) -> Generator[Ask, Any, Request]:
         messages = list(messages)
         raw = Request(list(messages), system, tools)
+        self._prepared = False
         if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not messages:
             return raw
         self.context.now = self.clock()
@@ -274,6 +277,7 @@ class Session:
         request = self._request(work, location, system, tools, report, head)
         self._check(request)
         self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
+        self._prepared = True
         return request
 
     def _pass(
