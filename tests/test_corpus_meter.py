@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from corpus import RANKS, SESSIONS, meter_errors, percentile
+from corpus import meter_errors, percentile
+from machine import RANKS, SESSIONS
 from trimtab.transcripts import read
 
 BARS = {"fresh": (0.003, 0.02), "old": (0.01, 0.05)}

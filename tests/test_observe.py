@@ -13,7 +13,11 @@ def test_usage_behind_an_overflow_says_nothing() -> None:
     """A request that was refused is not what the provider measured."""
     play = Play()
     play.send([USER])
-    huge = [USER, {"role": "assistant", "content": "Let me see."}, {"role": "user", "content": "line of text\n" * 90_000}]
+    huge = [
+        USER,
+        {"role": "assistant", "content": "Let me see."},
+        {"role": "user", "content": "line of text\n" * 90_000},
+    ]
     with pytest.raises(ContextOverflow):
         play.session.prepare(huge)
     before = (play.session.meter.factor, list(play.session.cache.requests))

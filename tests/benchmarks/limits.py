@@ -17,11 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from machine import heading, sessions
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from corpus import oversized, plain
+from machine import heading, sessions
 from trimtab.replay import Setup, Tally, replay
 from trimtab.replay.report import row
 from trimtab.transcripts import Recording, read
@@ -92,15 +91,15 @@ def trade(found: Mapping[str, Mapping[str, Tally]], names: Sequence[str]) -> Non
 def compare(recordings: Mapping[str, Recording], nothing: Mapping[str, Tally], default: Mapping[str, Tally]) -> int:
     """Print ``default`` beside ``minimal``; 1 if it breaks what is wanted of it."""
     shipped, broken = plain("default"), 0
-    print("\n| session | requests | results over their limit | stored | minimal | default | share |")
+    print("\n| session | requests | results over their limit | decisions | minimal | default | share |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     for name, recording in recordings.items():
         before, after = nothing[name].after.cost, default[name].after.cost
-        over, stored = oversized(recording, shipped), default[name].stages["tool-result-budget"].fired
+        over, fired = oversized(recording, shipped), default[name].stages["tool-result-budget"].fired
         wrong = after > before or (over > 0 and after >= before)
         broken += wrong
         share = f"{100 * after / before:.1f} %{' (!)' if wrong else ''}"
-        print(f"| {name} | {len(recording.requests)} | {over} | {stored} | ${before:.4f} | ${after:.4f} | {share} |")
+        print(f"| {name} | {len(recording.requests)} | {over} | {fired} | ${before:.4f} | ${after:.4f} | {share} |")
     print(f"\ndefault costs more than minimal, or not less with a result over its limit, in {broken or 'no'} sessions")
     return int(bool(broken))
 

@@ -13,11 +13,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from machine import heading, sessions
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from corpus import meter_errors, percentile
+from machine import heading, sessions
 from trimtab import TrimtabError
 from trimtab.counters import choose
 from trimtab.transcripts import read

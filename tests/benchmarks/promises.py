@@ -14,11 +14,10 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-from machine import heading
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from hostile import HostileStage
+from machine import heading
 from walk import STEPS, Walk
 
 

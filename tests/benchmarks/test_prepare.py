@@ -1,66 +1,102 @@
 """How long `prepare` takes with nothing to do: one new Read result of 8 kB behind a long conversation.
 
-Run with ``make bench``. The first figure is the whole call; the second is the one comparison that no design can avoid
-(the caller's list against what we know), for the ratio.
+    make bench
+
+Times are processor time, because other work on the machine must not count (with stores in memory nothing else is
+waited for); the time on the wall is printed beside it. The comparison alone is what no design can avoid: the caller's
+list against a copy of it, which finds what was changed in place.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from trimtab import Session, load
+from machine import RANKS, heading
+from trimtab import Session, TrimtabError, load
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 
 LINE = "def handler(request, *, retries=3):  # returns the parsed body or raises\n"
+ROUNDS = 300
+P50, P99 = 1e-3, 3e-3
+"""Seconds that the project allows at 1,000 messages."""
+
+ratios: dict[str, dict[int, float]] = {}
+"""Counter to size to the median, in comparisons alone."""
+
+
+def reading(name: str, lines: int) -> list[dict[str, Any]]:
+    """A call that reads a file, and its result."""
+    call = {"type": "tool_use", "id": f"toolu_{name}", "name": "Read", "input": {"file_path": f"/src/{name}.py"}}
+    text = {"type": "text", "text": f"Reading {name}. " + "I look for the place where it fails. " * 10}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{name}", "content": f"{name}\n" + LINE * lines}
+    return [{"role": "assistant", "content": [text, call]}, {"role": "user", "content": [result]}]
 
 
 def conversation(messages: int) -> list[dict[str, Any]]:
-    """Alternating calls and results of about 500 tokens a message."""
+    """A question, then calls and results of about 1,000 tokens a pair."""
     said: list[dict[str, Any]] = [{"role": "user", "content": "fix the handler"}]
     for n in range(messages // 2):
-        call = {"type": "tool_use", "id": f"toolu_{n}", "name": "Read", "input": {"file_path": f"/src/m{n}.py"}}
-        text = {"type": "text", "text": f"Reading m{n}. " + "I look for the place where it fails. " * 10}
-        said.append({"role": "assistant", "content": [text, call]})
-        result = {"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": f"{n}\n" + LINE * 50}
-        said.append({"role": "user", "content": [result]})
+        said += reading(f"m{n}", 50)
     return said
+
+
+def share(times: Sequence[float], part: float) -> float:
+    """Nearest rank."""
+    return sorted(times)[math.ceil(part * len(times)) - 1]
+
+
+def comparison(messages: list[dict[str, Any]]) -> float:
+    """Median seconds of comparing a list of messages with a copy."""
+    known, times = copy.deepcopy(messages), []
+    for _ in range(100):
+        start = time.process_time()
+        assert messages == known
+        times.append(time.process_time() - start)
+    return share(times, 0.5)
 
 
 @pytest.mark.parametrize("counter", ["estimate", "tiktoken"])
 @pytest.mark.parametrize("size", [1_000, 4_000])
-def test_prepare_with_nothing_to_do(benchmark: Callable[..., Any], size: int, counter: str) -> None:
-    """The p50 and p99 of one pass without a decision."""
-    profile = load("default", overrides={"counter": counter, "provider": {"window": 20_000_000}}, env={}, cwd="/")
-    session = Session.open("b", profile, ledger=MemoryLedger("memory:"), blobs=MemoryBlobs("memory:"))
-    messages = conversation(size)
+@pytest.mark.benchmark(timer=time.process_time)
+def test_prepare_with_nothing_to_do(
+    benchmark: Callable[..., Any], size: int, counter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 1,000 messages p50 1 ms and p99 3 ms; at 4,000 no more comparisons alone than at 1,000."""
+    if "TIKTOKEN_CACHE_DIR" not in os.environ:
+        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(RANKS))
+    try:
+        profile = load("default", overrides={"counter": counter, "provider": {"window": 20_000_000}}, env={}, cwd="/")
+        session = Session.open("b", profile, ledger=MemoryLedger("memory:"), blobs=MemoryBlobs("memory:"))
+    except TrimtabError as error:
+        pytest.skip(str(error))
+    messages, wall = conversation(size - ROUNDS), list[float]()
     session.prepare(messages, system="be brief")
     session.observe({"input_tokens": 3, "cache_read_input_tokens": 0, "cache_creation_input_tokens": size * 500})
-    state = {"n": 0}
 
-    def more() -> tuple[tuple[Any, ...], dict[str, Any]]:
-        state["n"] += 1
-        n = state["n"]
-        call = {"type": "tool_use", "id": f"new_{n}", "name": "Read", "input": {"file_path": f"/src/new{n}.py"}}
-        messages.append({"role": "assistant", "content": [call]})
-        result = {"type": "tool_result", "tool_use_id": f"new_{n}", "content": f"{n}\n" + LINE * 110}
-        messages.append({"role": "user", "content": [result]})
-        return (messages,), {"system": "be brief"}
+    def more() -> None:
+        messages.extend(reading(f"new{len(messages)}", 110))
 
-    benchmark.pedantic(session.prepare, setup=more, rounds=300, warmup_rounds=5)
-    times = sorted(benchmark.stats.stats.data)
-    benchmark.extra_info["p50_ms"] = times[len(times) // 2] * 1e3
-    benchmark.extra_info["p99_ms"] = times[int(len(times) * 0.99)] * 1e3
+    def prepare() -> None:
+        start = time.perf_counter()
+        session.prepare(messages, system="be brief")
+        wall.append(time.perf_counter() - start)
+
+    benchmark.pedantic(prepare, setup=more, rounds=ROUNDS)
+    times, alone = benchmark.stats.stats.data, comparison(messages[:size])
+    middle, high = share(times, 0.5), share(times, 0.99)
+    ratios.setdefault(counter, {})[size] = middle / alone
+    figures = [1e3 * seconds for seconds in (middle, high, max(times), share(wall, 0.5), share(wall, 0.99), alone)]
     print(
-        f"\n{size} messages, {counter}: p50 {benchmark.extra_info['p50_ms']:.2f} ms, p99 {benchmark.extra_info['p99_ms']:.2f} ms"
+        "\n{:,} messages, counter {}: p50 {:.2f} ms, p99 {:.2f} ms, most {:.2f} ms (on the wall {:.2f}, {:.2f} ms); "
+        "the comparison alone {:.2f} ms, ratio {:.1f}".format(size, session.counter.name, *figures, middle / alone)
     )
-
-
-@pytest.mark.parametrize("size", [1_000, 4_000])
-def test_comparison_alone(benchmark: Callable[..., Any], size: int) -> None:
-    """What comparing the history with a structural copy costs by itself."""
-    messages = conversation(size)
-    known = copy.deepcopy(messages)
-    benchmark.pedantic(lambda: messages == known, rounds=200, warmup_rounds=5)
+    if size == 1_000:
+        print(heading("pytest-benchmark"))
+        assert (middle <= P50, high <= P99) == (True, True)
+    assert ratios[counter][size] <= ratios[counter].get(1_000, math.inf)

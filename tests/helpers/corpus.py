@@ -6,21 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from trimtab import ContextOverflow, Profile, Session, load
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 from trimtab.transcripts import Recording, Request
 
-__all__ = ["OLD", "RANKS", "SESSIONS", "Errors", "meter_errors", "oversized", "percentile", "plain"]
-
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-SESSIONS = sorted((SHARED / "corpus" / "claude-code").glob("*.jsonl"))
-"""The recorded sessions beside the repository; none where they are absent."""
-
-RANKS = SHARED / "tiktoken"
-"""Where the ranks of tiktoken lie, if they do."""
+__all__ = ["OLD", "Errors", "meter_errors", "oversized", "percentile", "plain"]
 
 OLD = 10
 """Requests: the age of the usage whose error is measured beside fresh usage."""

@@ -1,4 +1,4 @@
-"""What every benchmark prints first, and where it finds the recorded sessions."""
+"""What every benchmark prints first, and where it finds what lies beside the repository."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["SESSIONS", "TIKTOKEN", "heading", "sessions"]
+__all__ = ["RANKS", "SESSIONS", "heading", "sessions"]
 
-ROOT = Path(__file__).resolve().parents[2]
-SESSIONS = ROOT.parent / "shared" / "corpus" / "claude-code"
-TIKTOKEN = ROOT.parent / "shared" / "tiktoken"
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+SESSIONS = sorted((SHARED / "corpus" / "claude-code").glob("*.jsonl"))
+"""The recorded sessions beside the repository; none where they are absent."""
+
+RANKS = SHARED / "tiktoken"
+"""Where the ranks of tiktoken lie, if they do."""
 
 
 def heading(*packages: str) -> str:
@@ -31,9 +34,9 @@ def heading(*packages: str) -> str:
 
 
 def sessions() -> Sequence[Path]:
-    """The recorded sessions beside the repository; says so and ends the script where there are none."""
-    found = sorted(SESSIONS.glob("*.jsonl"))
-    if not found:
+    """The recorded sessions, for a script: it ends with a message where there are none, and finds the ranks."""
+    if not SESSIONS:
         sys.exit("The recorded sessions (../shared/corpus beside the repository) are not here: nothing is measured.")
-    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(TIKTOKEN))
-    return found
+    if RANKS.is_dir():
+        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(RANKS))
+    return SESSIONS
