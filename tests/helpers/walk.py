@@ -31,9 +31,13 @@ WINDOWS = [200_000, 200_000, 200_000, 6_000]
 
 
 class Walk:
-    """Call `go`. Two conversations share the session's id, as a main agent and its sub-agent may."""
+    """Call `go`. Two conversations share the session's id, as a main agent and its sub-agent may.
 
-    def __init__(self, seed: int) -> None:
+    With two ``processes`` the requests come from one or the other, and neither knows what the other decided before it
+    decides something itself; then what is compared with the last request is not looked at.
+    """
+
+    def __init__(self, seed: int, processes: int = 1) -> None:
         self.rng = random.Random(seed)
         self.options = {"prefix_bound": self.rng.random() < 0.5, "window": self.rng.choice(WINDOWS)}
         self.stage = self.rng.choice(WHENS)
@@ -42,11 +46,12 @@ class Walk:
         self.ledger, self.blobs = MemoryLedger("memory:"), MemoryBlobs("memory:")
         flaws = self.rng.choice([0.0, 0.0, 0.3])
         self.talks = [Talk(self.rng, name, flaws) for name in ("main", "sub")]
-        self.witnesses = [Witness(bound=self.options["prefix_bound"]) for _ in self.talks]
+        self.alone = processes == 1
+        self.witnesses = [Witness(bound=self.options["prefix_bound"], alone=self.alone) for _ in self.talks]
         self.passes = 0
         self.refused: Counter[str] = Counter()
         """Reasons for which edits of the stage were refused."""
-        self.session = self.open()
+        self.sessions = [self.hostile() for _ in range(processes)]
 
     def open(self, **profile: Any) -> Session:
         """A session on these stores, as a new process would open it."""
@@ -61,11 +66,14 @@ class Walk:
 
     def go(self) -> Walk:
         """Walk all steps."""
-        self.session = self.hostile()
         for _ in range(STEPS):
+            self.session = self.rng.choice(self.sessions)
             which = int(self.rng.random() < 0.1)
             self.step(self.talks[which], self.witnesses[which])
             self.now += self.rng.choice([5, 5, 5, 400, 4_000])
+        for one in (one for one in self.session.ledger.decisions if one.stage == HostileStage.name and not one.free):
+            assert self.stage.get("when"), "sent bytes were edited that no `when` opened"
+            assert one.freed >= self.stage.get("at_least", one.freed)
         return self
 
     def step(self, talk: Talk, witness: Witness) -> None:
@@ -78,10 +86,10 @@ class Walk:
         elif chance < 0.15:
             talk.rewrite()
             witness.branch()
-        elif chance < 0.25:
+        elif chance < 0.25 and self.alone:
             self.resume(talk, request)
         elif chance < 0.35:
-            self.session = self.hostile()
+            self.sessions[self.sessions.index(self.session)] = self.hostile()
         elif chance < 0.45 and self.session.ledger.decisions:
             self.session.restore(self.rng.randint(1, len(self.session.ledger.decisions)))
         elif chance < 0.7:

@@ -29,10 +29,14 @@ Key = tuple[tuple[str, ...], str]
 
 
 class Witness:
-    """Call it with every request of one conversation. ``bound``: the model binds thinking to all before it."""
+    """Call it with every request of one conversation.
 
-    def __init__(self, *, bound: bool) -> None:
+    ``bound``: the model binds thinking to all before it. ``alone``: no other process decides in this session.
+    """
+
+    def __init__(self, *, bound: bool, alone: bool = True) -> None:
         self.bound = bound
+        self.alone = alone
         self.last: list[str] = []
         """The last request, message by message; empty where what comes next does not continue it."""
         self.known: dict[Key, str] = {}
@@ -53,15 +57,16 @@ class Witness:
         assert not [failure for failure in report.failures if "nothing was decided" in failure]
         assert [found for found in validate(request.messages) if found.certain] == []
         _as_said(projection, handed, shown)
-        _full_replay(session, projection)
         decisions = [session.ledger.decisions[outcome.seq - 1] for outcome in report.decisions]
         for decision in decisions:
             _shrinks(decision)
             for edit in decision.edits:
                 _stored(session, edit)
         _pins(session, request)
-        self._stable(projection, shown, _explained(session, decisions))
-        self._thinking(projection, excused=any("the window was full" in words for words in report.warnings))
+        if self.alone:
+            _full_replay(session, projection)
+            self._stable(projection, shown, _explained(session, decisions))
+            self._thinking(projection, excused=any("the window was full" in words for words in report.warnings))
         self.size = len(projection.path)
         for item, wire in shown:
             if item.wire is not None:

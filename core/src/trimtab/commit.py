@@ -60,7 +60,7 @@ def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, t
             break
         except Lost:
             theirs = {id for one in ledger.reload() for id in one.touches()}
-            kept = [(shown, one) for shown, one in kept if not one.touches() & theirs]
+            kept = [(shown, one) for shown, one in kept if _mends(one) or not one.touches() & theirs]
             edits = [(0, edit) for _, one in kept for edit in one.edits]
             projection = Projection(conversation, before.path, [*ledger.rows(), *edits])
             report.warnings.append("another process decided first; decisions on the same messages were dropped")
@@ -69,6 +69,11 @@ def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, t
     report.decisions = [replace(shown, seq=one.seq) for (shown, _), one in zip(kept, written, strict=True)]
     projection.rows = ledger.rows()
     return projection
+
+
+def _mends(one: Decision) -> bool:
+    """Whether a decision is repairs, without which the request would be invalid."""
+    return all(isinstance(edit, Repair) for edit in one.edits)
 
 
 def _keep(one: Decision, ledger: Ledger, conversation: Conversation) -> dict[str, str]:
