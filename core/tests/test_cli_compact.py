@@ -286,7 +286,10 @@ def test_bound_thinking(run: Run, put: Put) -> None:
         (None, "nowhere.json: cannot be read: No such file or directory"),
         ("", "nowhere.json:1: the file is empty (formats known: claude-code, messages)"),
         ("[1]", "nowhere.json:1: JSON, but no recorded conversation that a reader knows: message 1 is not an object ("),
-        ('[{"role": "user", "content": [7]}]', "nowhere.json: the messages could not be read, sent as they are: "),
+        (
+            '[{"role": "user", "content": [7]}]',
+            "nowhere.json: the messages could not be read, handed back as they are: ",
+        ),
     ],
 )
 def test_wrong_files(run: Run, work: Path, text: str | None, told: str) -> None:

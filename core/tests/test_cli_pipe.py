@@ -220,7 +220,7 @@ def test_unreadable_messages(served: Callable[..., Pipe], capsys: pytest.Capture
     tokens = pipe.session.view.tokens
     (odd, even), fine = fed(pipe, {"messages": [7]}, {"messages": talk(3), "usage": {"prompt": 9_000}})
     assert (odd["messages"], even["messages"], fine) == ([7], talk(3), True)
-    assert capsys.readouterr().err.startswith("line 1: the messages could not be read, sent as they are: ")
+    assert capsys.readouterr().err.startswith("line 1: the messages could not be read, handed back as they are: ")
     assert pipe.session.view.tokens == tokens
 
 

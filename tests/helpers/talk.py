@@ -20,6 +20,8 @@ class Talk:
     def __init__(self, rng: random.Random, name: str = "", flaws: float = 0.0) -> None:
         self.rng = rng
         self.flaws = flaws
+        self.forked = False
+        """Whether its history was changed."""
         self.serial = 0
         self.messages: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": f"go, {name}"}]}]
 
@@ -123,6 +125,7 @@ class Talk:
 
     def rewind(self) -> None:
         """The user goes back to an earlier message."""
+        self.forked = True
         if len(self.messages) > 4:
             del self.messages[self.rng.randrange(2, len(self.messages)) :]
             while self.messages[-1]["role"] == "assistant":
@@ -130,6 +133,7 @@ class Talk:
 
     def rewrite(self) -> None:
         """The agent changes an old message in place."""
+        self.forked = True
         message = self.rng.choice([message for message in self.messages if message["role"] == "user"])
         message["content"] = [*(b for b in _list(message["content"]) if b["type"] == "tool_result"), self.block()]
 

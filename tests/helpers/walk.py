@@ -122,10 +122,13 @@ class Walk:
         return {"input_tokens": 3, "cache_read_input_tokens": read, "cache_creation_input_tokens": total - read}
 
     def resume(self, talk: Talk, sent: Request) -> None:
-        """A new process without plugins sends the same bytes, and takes our own output for what it stands for."""
+        """A new process without plugins sends the same bytes, and takes our own output for what it stands for.
+
+        Behind a fork only the first is promised: one rendering may stand for other messages on each branch.
+        """
         if any(said for key, said in self.session.view.projection.state.notes.items() if key.endswith(":asked")):
             return  # it would carry out a restore that a hook vetoed until now
-        for messages in (talk.messages, sent.messages):
+        for messages in (talk.messages, sent.messages)[: 1 if talk.forked else 2]:
             again = self.open(provider={**self.options, "window": 200_000}).prepare(messages, system="be good")
             assert list(map(packed, again.messages)) == list(map(packed, sent.messages))
             assert again.system == sent.system

@@ -10,6 +10,7 @@ from typing import Any
 
 from trimtab import rules
 from trimtab.edits import Drop, Edit, Fold, Insert, Note, targets
+from trimtab.errors import told
 from trimtab.projection import Projection
 from trimtab.report import Outcome, Report
 from trimtab.rules import Refused
@@ -204,15 +205,15 @@ class Work:
 
     # ------------------------------------------------------------------ breakers
 
-    def fail(self, name: str, error: Exception) -> None:
+    def fail(self, name: str, error: BaseException) -> None:
         """Count a failing pass of a plugin; the third in a row opens its breaker. Raises where `strict` is set."""
         if self.plan.strict:
             raise error
         if not self._failed(name):
             self.plan.failures[name] += 1
-        self.report.failures.append(f"{name}: {type(error).__name__}: {error}")
+        self.report.failures.append(f"{name}: {told(error)}")
         if self.plan.failures[name] >= FAILURES:
-            self._break(name, f"{FAILURES} failing passes, last: {error}")
+            self._break(name, f"{FAILURES} failing passes, last: {told(error)}")
 
     def _failed(self, name: str) -> bool:
         """Whether it failed in this pass, also in a run of it that was vetoed."""

@@ -16,7 +16,16 @@ __all__ = [
     "TrimtabError",
     "Unknown",
     "Veto",
+    "told",
 ]
+
+
+def told(error: BaseException) -> str:
+    """An error as one line; one that cannot even be formatted is named by its type."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException:  # a plugin's own __str__
+        return type(error).__name__
 
 
 class TrimtabError(Exception):
@@ -85,5 +94,5 @@ class Veto(Exception):  # noqa: N818 - not an error: a hook's decision
 
     def __init__(self, reason: str, stages: Iterable[str] = ()) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.stages = tuple(stages)
+        self.reason = str(reason)
+        self.stages = tuple(str(stage) for stage in stages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,20 +14,26 @@ from trimtab.hookspecs import Source, Trigger
 from trimtab.rules import Refused
 from trimtab.view import View
 
-__all__ = ["VETO", "bounded", "judge", "pins", "start"]
+__all__ = ["BROKEN", "VETO", "bounded", "judge", "pins", "start"]
 
 VETO = "a hook vetoed: "
 """How a warning of a veto begins."""
 
 ENDLESS = 10_000
-"""Things that a plugin may yield in one call before it counts as failed: more than any conversation has blocks."""
+"""Things that a plugin may yield in one call whatever the size of the conversation."""
+
+BROKEN = (Exception, SystemExit)
+"""What a plugin may raise at the cost of its own effect only; an interrupt by the user is not its own."""
 
 
-def bounded(call: Iterable[Any]) -> Iterator[Any]:
-    """What a plugin yields; raises `TrimtabError` where it does not end."""
+def bounded(call: Iterable[Any], work: Work) -> Iterator[Any]:
+    """What a plugin yields; raises `TrimtabError` where it does not end: at several things for each block there is."""
+    most = ENDLESS
     for count, said in enumerate(call):
-        if count >= ENDLESS:
-            raise TrimtabError(f"yields more than {ENDLESS} things")
+        if count >= most:
+            most = ENDLESS + 4 * sum(len(message.blocks) for message in work.projection.path)
+            if count >= most:
+                raise TrimtabError(f"yields more than {most} things")
         yield said
 
 
@@ -36,7 +43,7 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
         if not work.works(name):
             continue
         try:
-            yielded = list(bounded(call))
+            yielded = list(bounded(call, work))
         except Veto as veto:
             reason = f"{name}: {veto.reason}"
             if hook == "post_compact":
@@ -47,7 +54,7 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
             else:
                 work.fail(name, veto)
             continue
-        except Exception as error:
+        except BROKEN as error:
             work.fail(name, error)
             continue
         work.worked.add(name)
@@ -81,8 +88,8 @@ def start(work: Work, source: Source) -> None:
 def judge(work: Work) -> None:
     """post_compact sees what was decided; may insert, or raises `Veto`."""
     work.report.decisions = [draft.outcome() for draft in work.drafts]
-    before = View(work.before, work.context)
-    for name, yielded in _called(work, "post_compact", before=before, after=work.view, report=work.report):
+    before, report = View(work.before, work.context), copy.deepcopy(work.report)
+    for name, yielded in _called(work, "post_compact", before=before, after=work.view, report=report):
         _inserts(work, name, yielded, "post_compact")
 
 

@@ -108,7 +108,7 @@ class Pass:
         back = work.mark()
         try:
             yield from self._drive(stage, gate, draft, free)
-        except Exception as error:
+        except hooks.BROKEN as error:
             back()
             work.fail(stage.name, error)
             return
@@ -130,7 +130,7 @@ class Pass:
             proposals = (edit for edit in proposals)
         answer: Any = None
         try:
-            for _ in hooks.bounded(iter(int, 1)):
+            for _ in hooks.bounded(iter(int, 1), self.work):
                 try:
                     edit = proposals.throw(answer) if isinstance(answer, AskFailed) else proposals.send(answer)
                 except StopIteration:

@@ -94,11 +94,12 @@ def _shown(view: View, block: Block) -> Message:
 
 
 def _text(text: Any) -> str:
-    if not isinstance(text, str) or not text.strip():
+    plain: str = str.__str__(text) if isinstance(text, str) else ""  # not a subclass that answers as it likes
+    if not plain.strip():
         raise Refused("empty text")
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+    if not plain.isascii() and any("\ud800" <= char <= "\udfff" for char in plain):
         raise Refused("lone surrogate")
-    return text
+    return plain
 
 
 def _replace(view: View, edit: Replace) -> Replace:
@@ -253,17 +254,29 @@ def _insert(view: View, edit: Insert) -> Insert:
     elif edit.anchor == "tail":
         if path[-1].role != "user":
             raise Refused("the conversation does not end with a user message")
+        if _waiting(view):
+            raise Refused("a call still waits for its result")
         at = path[-1].id
     else:
         first = view.projection.items[0].fold
         if edit.anchor != "after_boundary" or first is None:
             raise Refused("no boundary")
         at = first.run[-1]
+    tokens = view.tokens + view.context.meter.factor * view.projection.conversation.count(text)
+    if edit.anchor != "after_boundary" and tokens > view.window.auto:
+        raise Refused("no room")
     edit = Insert(edit.anchor, text, str(edit.reason), at)
     inserted = view.projection.state.inserts.get(edit.key, ())
     if any(text == other for other, _ in inserted):
         raise Refused("already inserted")
     return edit
+
+
+def _waiting(view: View) -> bool:
+    """Whether a call of the latest round, also one that the provider runs, has no result that was said."""
+    blocks = [block for message in view.projection.path[latest(view) :] for block in message.blocks if block.call]
+    answered = {block.call for block in blocks if block.type != "tool_use"}
+    return any(block.type == "tool_use" and block.call not in answered for block in blocks)
 
 
 def _restore(view: View, edit: Restore) -> Restore:

@@ -21,8 +21,8 @@ from trimtab.conversation import Conversation, Location, digest
 from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan
 from trimtab.edits import Note
-from trimtab.errors import ContextOverflow, TrimtabError, Unknown, Veto
-from trimtab.hooks import VETO
+from trimtab.errors import ContextOverflow, PluginError, StorageError, TrimtabError, Unknown, Veto, told
+from trimtab.hooks import BROKEN, VETO
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.names import Names
@@ -43,6 +43,9 @@ __all__ = ["Request", "Session"]
 
 OFF = ("", "0", "false", "no", "off")
 """Values of TRIMTAB_OFF that leave trimtab on."""
+
+SANE = 10
+"""Windows; a usage above that many says nothing about a request."""
 
 PAUSE = 0.002
 """Seconds between looks at a lock that a thread may hold; an event loop must not block on it."""
@@ -138,10 +141,12 @@ class Session:
         )
         self._ask = ask
         self._manager = manager(profile.hooks)
-        stages = [item.cls(item.options) for item in profile.stages]
+        stages = [_made(item) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
         self._heads: list[tuple[tuple[Any, Any], str, int]] = []
         self._started = False
+        self._mended = 0
+        """Messages of the path up to which repairs are recorded."""
         self._prepared = False
         """Whether the last call gave out a request of ours: only then usage says anything about it."""
         self._lock = _locks.setdefault(id, _Lock())
@@ -202,8 +207,12 @@ class Session:
         Corrects the meter and, where the usage says what was read and written, the cache model.
         """
         with self._lock:
-            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
-            if usage is None or self.projection is None or not self._prepared:
+            try:
+                usage = response if isinstance(response, Usage) else self.dialect.usage(response)
+                known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+            except Exception:  # whatever a response is, the agent goes on with it
+                known = False
+            if not known or usage is None or self.projection is None or not self._prepared:
                 return
             view = View(self.projection, self.context)
             self.meter.family = family_factor(usage.model) or self.meter.family
@@ -252,6 +261,11 @@ class Session:
         self.context.now = self.clock()
         report = Report(trigger)
         try:
+            if self.ledger.reload():
+                self.projection = None  # another process decided something
+        except StorageError as error:
+            report.failures.append(f"the ledger could not be read anew: {told(error)}")
+        try:
             location = self.conversation.locate(messages)
             base = self._project(location)
             head = self._head(system, tools)
@@ -259,7 +273,7 @@ class Session:
             if self.plan.strict:
                 raise
             self.projection = None
-            raw.report.failures.append(f"the messages could not be read, sent as they are: {error!r}")
+            raw.report.failures.append(f"the messages could not be read, handed back as they are: {told(error)}")
             return raw
         keys, weights = self._keys(base, head)
         self._adopt(base, keys, weights)
@@ -271,7 +285,7 @@ class Session:
         except Exception as error:
             if self.plan.strict:
                 raise
-            report.failures.append(f"nothing was decided in this pass: {type(error).__name__}: {error}")
+            report.failures.append(f"nothing was decided in this pass: {told(error)}")
             report.decisions, work = [], base
         self.projection = work
         request = self._request(work, location, system, tools, report, head)
@@ -308,11 +322,12 @@ class Session:
         if work.drafts:
             base = commit(work, self.ledger, self.conversation, self.context.now, trigger)
         self._started = True  # not before: what session_start inserted is recorded now
+        self._mended = len(base.path)
         return base
 
     def _first_unrepaired(self, base: Projection, location: Location) -> int:
         """Where the exchange begins that the first new message belongs to."""
-        start = location.shared if self.projection is not None else 0
+        start = min(location.shared, self._mended) if self.projection is not None else 0
         while start and base.path[start - 1].role != "assistant":
             start -= 1
         return start
@@ -411,6 +426,16 @@ class Session:
         for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
             values = [arguments[name] for name in impl.argnames]
             yield impl.plugin_name.partition("#")[0], _lazily(impl.function, values)
+
+
+def _made(item: Any) -> Any:
+    """A stage of the profile; what it did not take over from its class is set here."""
+    try:
+        stage = item.cls(item.options)
+        stage.name, stage.options = item.name, item.options
+    except BROKEN as error:
+        raise PluginError(f"stage {item.name!r} cannot be made: {told(error)}", where=item.where) from error
+    return stage
 
 
 def _lazily(function: Callable[..., Any], values: list[Any]) -> Iterator[Any]:

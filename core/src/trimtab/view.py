@@ -167,7 +167,7 @@ class View:
     @property
     def messages(self) -> Sequence[Item]:
         """What will be sent, in order: messages, folds, inserts."""
-        return self.projection.items
+        return tuple(self.projection.items)
 
     @property
     def results(self) -> Sequence[Result]:

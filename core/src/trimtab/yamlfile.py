@@ -13,6 +13,7 @@ from trimtab.errors import ProfileError
 
 __all__ = ["KeyPath", "Layer", "parse", "said", "shown", "where"]
 KeyPath = tuple[str | int, ...]
+MOST = 10_000  # values of one file: aliases of aliases grow without bound
 DEEPEST = 20  # levels of nesting; ends an alias that contains itself
 TRAPS = {
     r"[-+]?\d[\d_]*(:\d+)+(\.\d*)?": "is a base-60 number in YAML; write a duration as 60m, or quote it",
@@ -78,6 +79,8 @@ class _Reader:
         raise ProfileError(what, where=f"{where}: {shown(path)}" if path else where)
 
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
+        if len(self.places) > MOST:
+            self.fail(node, path[:2], f"more than {MOST} values; does an alias repeat itself?")
         self.places.setdefault(path, self.place(node.start_mark))
         if isinstance(node, yaml.ScalarNode):
             return node.value if node.style else self.plain(node, path)

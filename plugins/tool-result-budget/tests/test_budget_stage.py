@@ -72,11 +72,17 @@ def test_off_is_never_touched(opened: Any, talk: Any, shown: Any) -> None:
     assert shown(opened(tools={"Read": "off"}).prepare(talk.messages).messages) == [text, text[:3_000]]
 
 
-@pytest.mark.parametrize("content", ["", "  \n\t\n", [], [{"type": "text", "text": " "}], "\n" * 9_000])
+@pytest.mark.parametrize("content", ["", "  \n\t\n", [], "\n" * 9_000])
 def test_empty_results_are_named(opened: Any, talk: Any, shown: Any, content: Any) -> None:
     """A model that gets nothing as the last thing may stop: it is told that the tool ended without output."""
     request = opened().prepare(talk.round(("Bash", {"command": "true"}, content)))
     assert shown(request.messages) == ["[Bash finished with no output]"]
+
+
+def test_a_blank_block_is_mended_first(opened: Any, talk: Any, shown: Any) -> None:
+    """A blank text block in a result would be refused: the kernel takes it out, and what it mended stays."""
+    request = opened().prepare(talk.round(("Bash", {"command": "true"}, [{"type": "text", "text": " "}])))
+    assert shown(request.messages) == [[]]
 
 
 def test_empty_errors_are_named(opened: Any, talk: Any, shown: Any) -> None:

@@ -71,7 +71,7 @@ def run(served: Pipe, lines: Iterable[bytes], out: IO[str]) -> bool:
             continue
         try:
             answer, warnings = served(line)
-            text = json.dumps(answer)
+            text = json.dumps(answer, allow_nan=False)
         except Exception as error:  # whatever it is, the caller's next request must not wait for ever
             fine = False
             text, warnings = json.dumps({"error": f"line {number}: {_words(error)}"}), []

@@ -82,14 +82,16 @@ def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator
             else:
                 others[-1] += _orphan(wire)
     late = any(results[n] and any(others[:n]) for n in range(1, len(replies)))
+    users = [n for n, message in enumerate(replies) if message.role == "user"]
+    first = users[0] if users else 0
     if late:
-        results = [[wire for part in results for wire in part], *([] for _ in replies[1:])]
-    results[0] += [
+        moved = [wire for part in results for wire in part]
+        results = [moved if n == first else [] for n in range(len(replies))]
+    results[first] += [
         {"type": "tool_result", "tool_use_id": call, "content": MISSING, "is_error": True} for call in missing
     ]
-    contents = [[*first, *rest] for first, rest in zip(results, others, strict=True)]
+    contents = [[*ahead, *rest] for ahead, rest in zip(results, others, strict=True)]
     reason = "calls and results did not pair up"
-    users = [n for n, message in enumerate(replies) if message.role == "user"]
     if users and not any(_cleaned(contents[n]) for n in users):  # without it an answer would follow an answer
         contents[users[-1]], reason = [{"type": "text", "text": BLANK}], "a turn of nothing but blank text"
     for message, content in zip(replies, contents, strict=True):
@@ -109,13 +111,20 @@ def _pairs(message: Message) -> Iterator[tuple[Block, Any]]:
 def _cleaned(blocks: Sequence[Any]) -> list[Any]:
     cleaned = []
     for wire in blocks:
-        if wire.get("type") == "text" and not str(wire.get("text", "")).strip():
+        if _blank(wire):
             continue
+        inner = wire.get("content")
+        if isinstance(inner, list) and wire.get("type") == "tool_result":
+            wire = {**wire, "content": _cleaned(inner)} if any(map(_blank, inner)) else wire
         mended = _mend(wire)
         if mended is not wire and wire.get("type") in ("thinking", "redacted_thinking"):
             continue  # an altered thinking block is refused; a missing one is not
         cleaned.append(mended)
     return cleaned
+
+
+def _blank(wire: Mapping[str, Any]) -> bool:
+    return wire.get("type") == "text" and not str(wire.get("text", "")).strip()
 
 
 def _mend(value: Any) -> Any:
@@ -126,8 +135,9 @@ def _mend(value: Any) -> Any:
         mended = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return value if mended == value else mended
     if isinstance(value, Mapping):
-        items = {key: _mend(item) for key, item in value.items()}
-        return items if any(items[key] is not item for key, item in value.items()) else value
+        items = {_mend(key): _mend(item) for key, item in value.items()}
+        same = all(items.get(key, items) is item for key, item in value.items())
+        return value if same else items
     if isinstance(value, list):
         parts = [_mend(item) for item in value]
         return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
