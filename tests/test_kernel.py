@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "core" / "src" / "trimtab"
 KERNEL = sorted(path for path in PACKAGE.glob("*.py") if path.name not in {"models.py", "__main__.py"})
 PARTS = tomllib.loads((ROOT / "core/pyproject.toml").read_text())["project"]["entry-points"]["trimtab.parts"]
-LINES = 3_150
+LINES = 3_200
 """Measured, not planned: the plan was 2,000."""
 LIBRARIES = {"pluggy", "pydantic", "pydantic_core", "pydantic_settings", "yaml"}
 """pydantic_core comes with pydantic, whose hooks for own types need it."""
