@@ -20,27 +20,8 @@ from play import (
     talk,
     user,
 )
-from stages import Budget, ClearOld, DropOld, FoldOld, Greet, Remind
-
-STAGES: list[Any] = [
-    {"drop-old": {"when": "cold", "keep": 5}},
-    {"fold-old": {"when": "cold", "keep": 7}},
-    {"clear-old": {"when": "cold", "keep": 1}},
-    "remind",
-    "budget",
-]
-PLUGINS = (ClearOld, DropOld, FoldOld, Remind, Budget)
-
-
-def every_kind() -> tuple[Play, list[Any], Any]:
-    """A session whose view holds a fold, a drop, replacements and inserts; the agent's history; the request."""
-    play = Play(*PLUGINS, stages=STAGES)
-    messages = talk(8)
-    play.send(messages)
-    messages = [*messages, *rounds(1, first=8)]
-    request = play.cold(messages)
-    assert {row["kind"] for row in edits(play)} >= {"drop", "fold", "insert", "replace"}
-    return play, messages, request
+from scenes import PLUGINS, STAGES, every_kind
+from stages import ClearOld, FoldOld, Greet
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["same process", "new process"])

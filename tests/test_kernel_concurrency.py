@@ -9,24 +9,10 @@ from typing import Any
 
 import pytest
 from play import Play, decided, edits, raw, rounds, says, shown, talk, user
+from scenes import COLD, LOST, on_disk
 from stages import Budget, ClearOld, DropOld, FoldOld, KeepWords, Remind
 from trimtab import Replace, Session, Stage, StageOptions, View
 from trimtab.dialects.anthropic import validate
-from trimtab.storage.files import FileBlobs
-from trimtab.storage.sqlite import SqliteLedger
-
-COLD = {"clear-old": {"when": "cold"}}
-LOST = "another process decided first; decisions on the same messages were dropped"
-
-
-def on_disk(folder: Path, *plugins: Any, **more: Any) -> Play:
-    """A session on a ledger and originals in a folder."""
-    return Play(
-        *plugins,
-        ledger=SqliteLedger(f"sqlite://{folder}/ledger.db"),
-        blobs=FileBlobs(f"file://{folder}/blobs"),
-        **more,
-    )
 
 
 def unaware(session: Session) -> None:

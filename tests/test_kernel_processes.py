@@ -12,26 +12,12 @@ from typing import Any
 import pytest
 from hostile import HostileHook, HostileStage
 from play import Play, raw, rounds, talk
+from scenes import COLD, LOST, on_disk
 from stages import Budget, ClearOld, FoldOld
 from talk import Talk
 from trimtab import ContextOverflow, Session
 from trimtab.dialects.anthropic import validate
 from trimtab.projection import Projection
-from trimtab.storage.files import FileBlobs
-from trimtab.storage.sqlite import SqliteLedger
-
-COLD = {"clear-old": {"when": "cold"}}
-LOST = "another process decided first; decisions on the same messages were dropped"
-
-
-def on_disk(folder: Path, *plugins: Any, **more: Any) -> Play:
-    """A session on a ledger and originals in a folder."""
-    return Play(
-        *plugins,
-        ledger=SqliteLedger(f"sqlite://{folder}/ledger.db"),
-        blobs=FileBlobs(f"file://{folder}/blobs"),
-        **more,
-    )
 
 
 def original(play: Play, row: dict[str, Any]) -> str:

@@ -27,12 +27,10 @@ from trimtab.transcripts import Recording, read
 
 LIMITS = (1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 30_000)
 CLASSES = ("read", "ranged_read", "search", "shell", "edit", "web", "other")
-PREVIEWS: Mapping[str, Mapping[str, Any]] = {
-    "head": {"preview": "head"},
-    "head-tail": {"preview": "head-tail"},
-    "names": {},
-    "names to 2k": {"names": 2_000},
-}
+PREVIEWS = ("head", "head-tail", "names")
+SMALL = 2_000
+"""Characters of the one row with a smaller preview of names."""
+
 LONG = 40
 """Requests of a session that counts as one of the longer ones."""
 
@@ -60,10 +58,12 @@ def main(model: str | None) -> int:
 
 def variants() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Title and stage options of each row."""
-    for limit in (None, *LIMITS):
-        for preview, options in PREVIEWS.items():
-            limits = {} if limit is None else {"limits": dict.fromkeys(CLASSES, limit)}
-            yield f"{'shipped' if limit is None else f'{limit:,}'}, {preview}", {**limits, **options}
+    for preview in PREVIEWS:
+        yield f"shipped, {preview}", {"preview": preview}
+    yield f"shipped, names to {SMALL:,}", {"names": SMALL}
+    for limit in LIMITS:
+        for preview in PREVIEWS:
+            yield f"{limit:,}, {preview}", {"preview": preview, "limits": dict.fromkeys(CLASSES, limit)}
 
 
 def run(recordings: Mapping[str, Recording], setup: Setup, options: Mapping[str, Any] | None) -> dict[str, Tally]:
