@@ -24,7 +24,7 @@ def test_default_pays(path: Path) -> None:
     """It costs no more than `minimal`, and less if a result is over the limit that it sets for its tool."""
     recording, costs = read(path), {}
     for name in ("minimal", "default"):
-        profile = Setup().adapt(plain(name, counter="estimate"), recording.dialect)
+        profile = Setup().adapt(plain(name, counter="estimate"), recording)
         costs[name] = replay(recording, profile, name).after.cost
     assert costs["default"] <= costs["minimal"]
     if oversized(recording, plain("default")):

@@ -13,10 +13,14 @@ import pytest
 from trimtab import load
 from trimtab.replay import Setup, replay
 from trimtab.replay.report import row
+from trimtab.replay.setup import files
 from trimtab.transcripts import read
 
-FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "corpus" / "claude-code"
+CORPUS = Path(__file__).resolve().parents[1].parent / "shared" / "corpus"
+FOLDER = CORPUS / "claude-code"
 FILES = sorted(FOLDER.glob("*.jsonl"))
+OTHERS = sorted(files(path for path in CORPUS.glob("*") if path != FOLDER))
+FORMATS = ("codex-rollout", "gemini-cli", "openhands-events", "swe-agent")
 FEW = [
     "entireio-cli__7d66f047ac98-0",  # a torn line, a model switch, a fall without a record
     "entireio-cli__ec38b74f08e3-3",  # starts with an orphaned result
@@ -37,7 +41,7 @@ def figures(file: Path, profile: str, tmp_path: Path, setup: Setup) -> Mapping[s
     """The row of one session under one profile."""
     recording = read(file)
     loaded = load(profile, cwd=tmp_path, env={"HOME": str(tmp_path)})
-    return row([replay(recording, setup.adapt(loaded, recording.dialect), profile)], file.stem, profile)
+    return row([replay(recording, setup.adapt(loaded, recording), profile)], file.stem, profile)
 
 
 def check(found: Mapping[str, Any]) -> None:
@@ -59,6 +63,24 @@ def check(found: Mapping[str, Any]) -> None:
 def test_difficult_sessions(name: str, profile: str, tmp_path: Path) -> None:
     """The torn, orphaned, huge and tiny ones, with pins drawn by a seed."""
     check(figures(FOLDER / f"{name}.jsonl", profile, tmp_path, Setup(seed=1)))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_other_formats(format: str, profile: str, tmp_path: Path) -> None:
+    """One session of each, with pins drawn by a seed; what is stored leads back."""
+    file = next(file for file in OTHERS if file.parent.name == format)
+    found = figures(file, profile, tmp_path, Setup(seed=1))
+    check(found)
+    assert found["recoverable"] == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("file", OTHERS, ids=lambda file: file.stem)
+def test_every_other_session(file: Path, profile: str, tmp_path: Path) -> None:
+    """All sessions of other agents, each priced as its own model where that is known."""
+    check(figures(file, profile, tmp_path, Setup(seed=2)))
 
 
 @pytest.mark.slow

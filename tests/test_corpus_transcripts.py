@@ -12,7 +12,8 @@ import pytest
 from trimtab.dialects.anthropic.validate import validate
 from trimtab.transcripts import Recording, read
 
-FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "corpus" / "claude-code"
+CORPUS = Path(__file__).resolve().parents[1].parent / "shared" / "corpus"
+FOLDER = CORPUS / "claude-code"
 pytestmark = [
     pytest.mark.corpus,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the recorded sessions are not beside the repository"),
@@ -180,3 +181,202 @@ def test_the_clients_own_clearing_is_noted(recordings: dict[str, Recording]) -> 
     notes = recordings["entireio-cli__b0dc55b3a1dc-1"].notes
     cleared = [note.partition(":")[0] for note in notes if "cleared by the client" in note]
     assert cleared == ["line 215", "line 352"]
+
+
+# ------------------------------------------------------------------ the other formats
+
+FORMATS = {
+    "codex-rollout": ("codex", "openai"),
+    "gemini-cli": ("gemini-cli", "openai"),
+    "mini-swe-agent": ("mini-swe-agent", "openai"),
+    "openhands-events": ("openhands", "openai"),
+    "pi": ("pi", "anthropic"),
+    "swe-agent": ("swe-agent", "openai"),
+}
+CODEX = "codemie-ai-codemie-code__rollout-2026-05-11T11-26-55-019e1625-789d-76c0-80ab-3724b5ddb799"
+GEMINI = "codemie-ai-codemie-code__session-2026-01-16T11-01-file-ops-37b7abef"
+HANDS = "thefaftek-git-tls_scanner__trajectory"
+PI = "badlogic-pi-mono__large-session"
+CALLING = "SWE-agent-SWE-agent__function_calling_marshmallow-1867"
+TEXTUAL = "SWE-agent-SWE-agent__gpt4_pydicom-1458"
+DIED = "sqlfluff__sqlfluff-1517"
+# file: records read, requests, calls, results, largest size in tokens
+OTHERS: dict[str, tuple[int, int, int, int, int]] = {
+    CODEX: (221, 66, 102, 102, 131_573),  # of 249 items: 25 reasoning, 3 searches
+    GEMINI: (14, 9, 14, 14, 11_451),
+    HANDS: (178, 88, 82, 82, 64_223),  # 7 + 1 messages, 88 actions, of which 6 are ends, 82 observations
+    PI: (899, 438, 373, 373, 177_604),  # of 914: 14 answers without content and size, 1 of an aborted call alone
+    CALLING: (24, 11, 11, 11, 0),
+    TEXTUAL: (26, 12, 0, 0, 0),
+}
+# file: messages with the one of the end, calls, largest size; each answer holds one call
+MINI: dict[str, tuple[int, int, int]] = {
+    "astropy__astropy-12907": (74, 36, 23_062),
+    "django__django-11422": (206, 102, 48_259),
+    "django__django-11564": (216, 107, 61_915),
+    "django__django-11815": (112, 55, 24_079),
+    "django__django-12286": (156, 77, 33_315),
+    "django__django-12708": (148, 73, 35_861),
+    "django__django-12915": (130, 64, 33_574),
+    "django__django-15061": (164, 81, 27_475),
+    "django__django-15320": (128, 63, 26_493),
+    "django__django-15814": (232, 115, 48_451),
+    "pvlib__pvlib-python-1606": (196, 97, 61_030),
+    "pvlib__pvlib-python-1707": (192, 95, 51_193),
+    "pydicom__pydicom-1139": (166, 82, 33_323),
+    "pydicom__pydicom-1413": (210, 104, 48_150),
+    "pydicom__pydicom-901": (78, 38, 14_840),
+    "pylint-dev__astroid-1866": (190, 94, 40_682),
+    "pylint-dev__astroid-1978": (144, 71, 23_035),
+    DIED: (217, 107, 62_326),
+    "sqlfluff__sqlfluff-1625": (114, 56, 30_786),
+}
+OTHERS |= {name: (all - 1, calls, calls, calls - (name != DIED), size) for name, (all, calls, size) in MINI.items()}
+
+
+@pytest.fixture(scope="module")
+def others() -> dict[str, Recording]:
+    """The files of all other formats, read once."""
+    paths = [path for folder in FORMATS for path in sorted((CORPUS / folder).iterdir())]
+    return {path.name.partition(".")[0]: read(path) for path in paths}
+
+
+def test_other_files_are_found_to_be_what_they_are(others: dict[str, Recording]) -> None:
+    """No file is left out, and each is read by the reader of its format, in its dialect."""
+    assert set(others) == set(OTHERS)
+    for recording in others.values():
+        assert (recording.format, recording.dialect) == FORMATS[Path(recording.path).parent.name]
+
+
+def calls(message: dict[str, Any]) -> list[str]:
+    """Ids of the calls in a message of either dialect."""
+    content = message["content"] if isinstance(message["content"], list) else []
+    blocks = [block["id"] for block in content if block["type"] == "tool_use"]
+    return blocks + [call["id"] for call in message.get("tool_calls", ())]
+
+
+def results(message: dict[str, Any]) -> list[str]:
+    """Ids of the calls that a message of either dialect answers."""
+    if message["role"] == "tool":
+        return [message["tool_call_id"]]
+    content = message["content"] if isinstance(message["content"], list) else []
+    return [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_counts_are_those_measured(others: dict[str, Recording], name: str) -> None:
+    """Records, requests, distinct calls and results, and the largest request are those of the table."""
+    recording = others[name]
+    messages = [message for history in histories(recording) for message in history]
+    anthropic = recording.dialect == "anthropic"
+    usages = [request.usage for request in recording.requests if request.usage]
+    sizes = [sum(usage[key] for key in SIZES) if anthropic else usage["prompt_tokens"] for usage in usages]
+    assert (
+        recording.records,
+        len(recording.requests),
+        len({id for message in messages for id in calls(message)}),
+        len({id for message in messages for id in results(message)}),
+        max(sizes, default=0),
+    ) == OTHERS[name]
+    assert len(sizes) == (0 if name in (CALLING, TEXTUAL) else len(recording.requests))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_calls_have_their_results_behind_them(others: dict[str, Recording], name: str) -> None:
+    """Every call is answered once, directly behind its answer; only a last one may wait."""
+    for history in histories(others[name]):
+        waiting: list[str] = []
+        for message in history:
+            found = results(message)
+            assert not waiting or found
+            for id in found:
+                waiting.remove(id)
+            waiting += calls(message)
+        assert len(waiting) == (name in MINI and name != DIED)
+        asked = [id for message in history for id in calls(message)]
+        assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_requests_are_in_order(others: dict[str, Recording], name: str) -> None:
+    """The clock never runs back, a branch only grows, and the answer is the message behind the request."""
+    requests = others[name].requests
+    clocks = [request.now for request in requests]
+    assert clocks == sorted(clocks)
+    assert (min(clocks) > 1_700_000_000) == (name not in (CALLING, TEXTUAL))
+    for before, after in itertools.pairwise(requests):
+        assert (after.branch, after.length) > (before.branch, before.length)
+    assert all(request.history[request.length] is request.answer for request in requests)
+
+
+def test_what_was_left_out_is_counted(others: dict[str, Recording]) -> None:
+    """What cannot be sent, was not sent or is no conversation is told, by kind."""
+    assert others[CODEX].skipped == {"event_msg records": 68, "reasoning items": 25, "web_search_call items": 3}
+    assert others[PI].skipped == {
+        "answers without content": 15,
+        "calls without a result": 18,
+        "model_change records": 1,
+        "thinking_level_change records": 103,
+    }
+    assert sum(others[HANDS].skipped.values()) == 210 - 178 - 3
+    assert [others[name].skipped for name in MINI] == [{"exit messages": 1}] * len(MINI)
+    assert {name for name in (GEMINI, CALLING, TEXTUAL) if others[name].skipped} == set()
+
+
+def test_ids_that_repeat_are_told(others: dict[str, Recording]) -> None:
+    """Six ids for 11 calls; 55 for 88, of which the six that end a task are shown as text."""
+    told = {name: note for name in OTHERS for note in others[name].notes if "unique by position" in note}
+    assert told == {
+        name: f"call ids that repeat, made unique by position: {n}" for name, n in [(CALLING, 5), (HANDS, 27)]
+    }
+
+
+def test_openhands_condensations(others: dict[str, Recording]) -> None:
+    """Three condensations, two of them in a row, make three branches, each with its summary behind the task."""
+    recording = others[HANDS]
+    first = {request.branch: request for request in reversed(recording.requests)}
+    sizes = [request.usage["prompt_tokens"] for _, request in sorted(first.items()) if request.usage]
+    assert sizes == [7_373, 18_662, 23_427]
+    summaries = [history[2]["content"] for history in histories(recording)[1:]]
+    assert [len(summary) for summary in summaries] == pytest.approx([1_528, 1_762], rel=0.003)
+    assert "results left out where their call was forgotten: 2" in recording.notes
+    assert "calls that end the task, which nothing answers, shown as text: 6" in recording.notes
+
+
+def test_codex_answers(others: dict[str, Recording]) -> None:
+    """The system prompt and the developer's rules come first; parallel calls are one answer, with hits of 81 %."""
+    recording = others[CODEX]
+    history = recording.requests[-1].history
+    assert [message["role"] for message in history[:3]] == ["system", "developer", "user"]
+    assert sum(len(calls(message)) - 1 for message in history if len(calls(message)) > 1) == 38
+    usages = [request.usage for request in recording.requests if request.usage]
+    read_share = sum(usage["prompt_tokens_details"]["cached_tokens"] for usage in usages)
+    assert read_share / sum(usage["prompt_tokens"] for usage in usages) == pytest.approx(0.81, abs=0.01)
+
+
+def test_gemini_merges(others: dict[str, Recording]) -> None:
+    """Nine calls in one answer, of three rounds; two more answers hold two rounds each."""
+    history = others[GEMINI].requests[-1].history
+    assert [len(calls(message)) for message in history if calls(message)] == [9, 1, 2, 2]
+    assert others[GEMINI].notes == ["answers that merge several rounds, each read as one batch of calls: 3"]
+
+
+def test_pi_is_what_anthropic_would_take(others: dict[str, Recording]) -> None:
+    """No certain fault is left once aborted calls are out; the one signed thinking block is there."""
+    history = histories(others[PI])[0]
+    assert [violation for violation in validate(history) if violation.certain] == []
+    signed = [block for entry in history for block in entry["content"] if block["type"] == "thinking"]
+    assert len(signed) == 1
+    assert signed[0]["signature"]
+
+
+def test_mini_swe_agent_keeps_what_was_measured(others: dict[str, Recording]) -> None:
+    """Hits and misses are as DeepSeek told them; a reasoner's reasoning is kept; nothing else is in a message."""
+    for name in MINI:
+        for request in others[name].requests:
+            assert request.usage is not None
+            hit, miss = request.usage["prompt_cache_hit_tokens"], request.usage["prompt_cache_miss_tokens"]
+            assert hit + miss == request.usage["prompt_tokens"]
+    keys = {"role", "content", "tool_calls", "tool_call_id"}
+    held = {name: {key for entry in histories(others[name])[0] for key in entry} for name in MINI}
+    assert held == {name: keys | ({"reasoning_content"} if name == DIED else set()) for name in MINI}

@@ -33,8 +33,8 @@ def kept(request: Any) -> list[str]:
 
 
 def test_H59_thinking_of_the_latest_answer_is_untouchable() -> None:
-    """No edit of any kind reaches it: not its block, not its message, not in a cold or a manual pass."""
-    messages = thought(3)
+    """While its round is open no edit of any kind reaches it: not its block, not its message, not in a manual pass."""
+    messages = thought(3)[:-2]
     play = Play(Do, stages=[PLAIN])
 
     def everything(view: Any) -> Any:
@@ -67,15 +67,19 @@ def test_H60_kept_turns_keep_their_order_and_stale_thinking_goes(bound: bool) ->
     assert kept(play.send(more)) == [*kept(request), "anew"]
 
 
-def test_H60_an_edit_before_thinking_that_must_stay_waits() -> None:
-    """Where the latest answer was thought about, an edit before it would make that signature stale: it waits."""
-    messages = thought(4)
+@pytest.mark.parametrize("said", [[], [user("Hurry.")]], ids=["open round", "and what the user said meanwhile"])
+def test_H60_an_edit_before_thinking_that_must_stay_waits(said: list[Any]) -> None:
+    """Where the open round was thought about, an edit before it would make that signature stale: it waits."""
+    messages = [*thought(4)[:-2], *said]
     play = Play(ClearOld, stages=[{"clear-old": {"when": "cold", "keep": 3}}], provider={"prefix_bound": True})
     play.send(messages)
     request = play.cold(messages)
     assert decided(request) == []
     assert why(request, "clear-old") == {"waits: thinking of the open turn is bound to it": 1}
-    assert len(kept(request)) == 8
+    assert len(kept(request)) == 7
+    closed = play.cold([*thought(4)[:-1], user("And now?")])
+    assert decided(closed) == ["clear-old"]
+    assert kept(closed) == ["about 0"]
 
 
 def test_H61_never_a_part_of_a_thinking_block() -> None:
@@ -144,7 +148,7 @@ def test_H68_ids_from_outside_name_no_file(tmp_path: Path) -> None:
         play.send([user("go"), says(call(evil)), user(result(evil, f"{name}: {LONG}"))])
         (row,) = edits(play, "replace")
         assert Path(row["way_back"][0]).read_text().startswith(f"{name}: The quick")
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    files = [path for path in tmp_path.rglob("*.*") if path.is_file()]
     assert len(files) == 4
     assert all(path.is_relative_to(tmp_path / "blobs") for path in files)
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in files)

@@ -23,8 +23,16 @@ def order() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "  \n", "<function_calls>read</function_calls>", TimeoutError("slow"), AskFailed("cut off"), "x" * 90_000],
-    ids=["empty", "blank", "tool markup", "timeout", "cut off", "too long"],
+    [
+        "",
+        "  \n",
+        "<function_calls>read</function_calls>",
+        TimeoutError("slow"),
+        AskFailed("cut off"),
+        "x" * 90_000,
+        "\ud83d",
+    ],
+    ids=["empty", "blank", "tool markup", "timeout", "cut off", "too long", "half a character"],
 )
 def test_H34_no_valid_summary_no_change(answer: Any) -> None:
     """An answer that cannot be a summary leaves the request as it was, object for object, and no row is written."""

@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = {"core/": "core/tests/", "budget/": "plugins/tool-result-budget/tests/", "": "tests/"}
+FOLDERS = {
+    "core/": "core/tests/",
+    "budget/": "plugins/tool-result-budget/tests/",
+    "collapse/": "plugins/context-collapse/tests/",
+    "micro/": "plugins/micro-compact/tests/",
+    "snip/": "plugins/snip/tests/",
+    "": "tests/",
+}
 ROW = re.compile(r"^\| (H\d\d) \| (.+?) \| (.+) \|$", re.MULTILINE)
 
 

@@ -21,7 +21,8 @@ from play import (
     user,
 )
 from scenes import PLUGINS, STAGES, every_kind
-from stages import ClearOld, FoldOld, Greet
+from stages import ClearOld, Do, FoldOld, Greet
+from trimtab import Drop
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["same process", "new process"])
@@ -111,3 +112,30 @@ def test_retries_change_nothing() -> None:
         assert len(play.session.ledger.decisions) == rows
     assert shown(second).count("Remember the tests.") == 1
     assert shown(second).count("House rule") == 2  # at the start, and behind the boundary
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["same process", "new process"])
+def test_a_rendering_that_looks_like_what_it_hides(anew: bool) -> None:
+    """Turns that begin with the same words, the first one dropped: neither list is taken for the other."""
+    messages = [
+        user("Mend it."),
+        says("So."),
+        user("Go on."),
+        *rounds(2),
+        says("Done."),
+        user("Go on."),
+        says("Again."),
+    ]
+    messages += [user("And now?"), *rounds(1, first=7)]
+    play = Play(Do, stages=[{"do": {"when": "cold"}}])
+    Do.now = None
+    play.send(messages)
+    Do.now = lambda view: [Drop(view.messages[2:8])]
+    ours = play.cold(messages)
+    assert len(ours.messages) == len(messages) - 6
+    Do.now = None
+    for handed in (messages, ours.messages, messages, ours.messages):
+        if anew:
+            play.again()
+        assert raw(play.send(handed)) == raw(ours)
+        assert len(play.session.view.projection.path) == len(messages)

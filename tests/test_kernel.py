@@ -1,8 +1,7 @@
 """The kernel stays small and knows nobody around it (DESIGN §9).
 
-The kernel is every ``*.py`` directly in ``trimtab/`` except ``models.py`` (a table of data, looked up by name like
-any other part) and ``__main__.py``. Its size is counted in lines of code: blank lines, comments and docstrings are
-not. docs/design.md tells why it is larger than planned.
+The kernel is every ``*.py`` directly in ``trimtab/`` except ``__main__.py``. Its size is counted in lines of code:
+blank lines, comments and docstrings are not. docs/design.md tells why it is larger than planned.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "core" / "src" / "trimtab"
-KERNEL = sorted(path for path in PACKAGE.glob("*.py") if path.name not in {"models.py", "__main__.py"})
+KERNEL = sorted(path for path in PACKAGE.glob("*.py") if path.name != "__main__.py")
 PARTS = tomllib.loads((ROOT / "core/pyproject.toml").read_text())["project"]["entry-points"]["trimtab.parts"]
-LINES = 3_200
+LINES = 3_300
 """Measured, not planned: the plan was 2,000."""
 LIBRARIES = {"pluggy", "pydantic", "pydantic_core", "pydantic_settings", "yaml"}
 """pydantic_core comes with pydantic, whose hooks for own types need it."""
 
-AROUND = {"cli", "clients", "counters", "dialects", "models", "replay", "storage", "testing", "transcripts"}
+AROUND = {"cli", "clients", "counters", "dialects", "models", "replay", "storage", "testing", "texts", "transcripts"}
 VENDORS = {"anthropic", "claude", "codex", "gemini", "openai"}
 
 kernel = pytest.mark.parametrize("path", KERNEL, ids=lambda path: path.name)

@@ -14,10 +14,10 @@ from hostile import HostileHook, HostileStage
 from play import Play, raw, rounds, talk
 from scenes import COLD, LOST, on_disk
 from stages import Budget, ClearOld, FoldOld
-from talk import Talk
 from trimtab import ContextOverflow, Session
 from trimtab.dialects.anthropic import validate
 from trimtab.projection import Projection
+from trimtab.testing.talk import Talk
 
 
 def original(play: Play, row: dict[str, Any]) -> str:

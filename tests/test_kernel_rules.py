@@ -56,7 +56,7 @@ def test_replace() -> None:
         "",
         "latest assistant message",
         "thinking of assistant cannot be replaced",
-        "tool_use of assistant cannot be replaced",
+        "not a JSON object with the call's keys",
         "does not shrink",
         "no such block",
         "no such block",

@@ -147,6 +147,12 @@ def test_what_is_broken_is_mended(name: str) -> None:
         assert raw(play.send(messages)) == raw(request)
 
 
+def test_calls_that_a_system_message_follows() -> None:
+    """It cannot hold their results, so the list goes out as it came: no less valid, and nobody's words in its mouth."""
+    messages = [*talk(1), says(call("open")), {"role": "system", "content": "Be brief."}]
+    assert Play().session.prepare(messages).messages == messages
+
+
 def test_a_result_that_comes_late() -> None:
     """A call that had to be answered for the agent is answered by the agent when its result is there."""
     play = Play()

@@ -12,11 +12,11 @@ from hostile import HostileStage
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from play import Play
-from talk import Talk
 from trimtab import Ask, AskFailed, View
 from trimtab.edits import Edit, from_row, to_row
 from trimtab.projection import Item, Projection
 from trimtab.rules import Refused, check
+from trimtab.testing.talk import Talk
 
 
 def figures(projection: Projection) -> dict[str, Any]:

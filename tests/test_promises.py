@@ -1,6 +1,6 @@
 """The promises (docs/design.md) hold whatever plugins do: a hostile stage, hook and model over made-up conversations.
 
-`walk.Walk` makes the requests, `witness.Witness` looks at every one of them.
+`walk.Walk` makes the requests, `trimtab.testing.witness.Witness` looks at every one of them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from walk import STEPS, Walk
@@ -35,11 +36,12 @@ LEAST = {
 """Edits of each kind that must get past the kernel under the fixed seeds, or the promises are not put to the test."""
 
 
-def test_promises_hold_for_fixed_seeds() -> None:
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+def test_promises_hold_for_fixed_seeds(dialect: str) -> None:
     """Valid, pinned, stable, frozen, shrinking, stored: with enough accepted edits of every kind to mean it."""
     accepted: Counter[tuple[str, str]] = Counter()
     for seed in FIXED:
-        accepted += Walk(seed).go().accepted()
+        accepted += Walk(seed, dialect=dialect).go().accepted()
     assert {kind: accepted[kind] for kind, least in LEAST.items() if accepted[kind] < least} == {}
 
 
@@ -49,10 +51,10 @@ def test_promises_hold_for_fixed_seeds() -> None:
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )
-@given(seed=st.integers(min_value=0, max_value=2**32))
-def test_promises_hold_under_hostile_plugins(seed: int) -> None:
+@given(seed=st.integers(min_value=0, max_value=2**32), dialect=st.sampled_from(["anthropic", "openai"]))
+def test_promises_hold_under_hostile_plugins(seed: int, dialect: str) -> None:
     """The same for seeds that hypothesis draws; TRIMTAB_TEST_PASSES says how many requests."""
-    Walk(seed).go()
+    Walk(seed, dialect=dialect).go()
 
 
 def test_two_processes_keep_requests_valid() -> None:

@@ -53,6 +53,16 @@ def test_stage_of_the_readme(tmp_path: Path) -> None:
     assert cleared == [True, True, True, False]
 
 
+def test_contract_of_the_readme() -> None:
+    """The README's contract class can be made of the README's stage."""
+    scope: dict[str, type] = {"__name__": "snippet"}
+    exec(snippets("README.md", "python")[1], scope)
+    exec(snippets("README.md", "py")[0], scope)
+    contract = scope["TestClearOld"]
+    assert contract.stage is scope["ClearOld"]
+    assert len([name for name in dir(contract) if name.startswith("test_")]) > 10
+
+
 def test_yaml_loads(tmp_path: Path) -> None:
     """The README's profile is valid."""
     (tmp_path / "trimtab.yaml").write_text(snippets("README.md", "yaml")[0], encoding="utf-8")

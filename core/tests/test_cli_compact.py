@@ -88,7 +88,8 @@ def test_a_list(put: Put, home: Path, work: Path) -> None:
     assert lines[1] == "model claude-opus-5-5, thinking bound to its prefix, window 1,000,000, tokens by estimate"
     assert lines[2].startswith("tool-result-budget: 1 edit, 2,")
     assert lines[2].endswith(" tokens freed; 1 × Bash: over 4,000 characters")
-    assert lines[3].startswith("tokens: 3,")
+    assert [line.partition(":")[2] for line in lines[3:6]] == [" nothing to do"] * 3
+    assert lines[6].startswith("tokens: 3,")
     blobs, session = f"{home}/.local/share/trimtab/blobs", lines[-1].split()[-1].strip("`")
     assert lines[-1] == f"originals: file://{blobs}; see `trimtab explain {session}`"
     explained = told("explain", session).stdout
@@ -284,7 +285,7 @@ def test_bound_thinking(run: Run, put: Put) -> None:
     ("text", "told"),
     [
         (None, "nowhere.json: cannot be read: No such file or directory"),
-        ("", "nowhere.json:1: the file is empty (formats known: claude-code, messages)"),
+        ("", "nowhere.json:1: the file is empty (formats known: claude-code, "),
         ("[1]", "nowhere.json:1: JSON, but no recorded conversation that a reader knows: message 1 is not an object ("),
         (
             '[{"role": "user", "content": [7]}]',
@@ -331,6 +332,6 @@ def test_recorded_sessions(run: Run, tmp_path: Path) -> None:
         messages = json.loads(out.read_text())
         said = read(file).requests[-1].history
         assert certain(messages) == [], file.name
-        assert len(messages) - len(said) in (0, 1)
+        assert len(messages) - len(said) <= 1
         shorter += len(json.dumps(messages)) < len(json.dumps(said))
     assert shorter >= 10

@@ -121,7 +121,8 @@ def test_told_to_end(start: Callable[..., subprocess.Popen[str]]) -> None:
     [
         (
             ("--dialect", "openai-chat"),
-            "argument: provider.kind: no dialect named 'openai-chat' (installed: anthropic)",
+            "argument: provider.kind: no dialect named 'openai-chat'; did you mean 'openai'? "
+            "(installed: anthropic, openai)",
         ),
         (("--profile", "defualt"), "no profile named 'defualt'; did you mean 'default'? (packaged: default, minimal)"),
     ],

@@ -32,6 +32,9 @@ def run(work: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
+STAGES = ["context-collapse", "micro-compact", "snip", "tool-result-budget"]
+
+
 def test_show(run: Callable[..., Result], write: Writer) -> None:
     """Every value stands on one line with its origin."""
     write("trimtab.yaml", "thresholds:\n  auto: 9k\n")
@@ -40,7 +43,7 @@ def test_show(run: Callable[..., Result], write: Writer) -> None:
     lines = [line.split() for line in result.output.splitlines()]
     assert ["thresholds.auto", "9000", "trimtab.yaml:2"] in lines
     assert ["thresholds.warn", "20000", "trimtab/configs/minimal.yaml:4"] in lines
-    assert ["stages[0].tool-result-budget.limits.shell", "4000", "trimtab/configs/default.yaml:6"] in lines
+    assert ["stages[0].tool-result-budget.limits.shell", "4000", "trimtab/configs/default.yaml:7"] in lines
     assert ["stages[0].tool-result-budget.preview", '"names"', "default"] in lines
     assert ["hooks", "[]", "trimtab/configs/minimal.yaml:6"] in lines
     assert ["tools.Bash", '"shell"', "trimtab/configs/minimal.yaml:21"] in lines
@@ -66,7 +69,7 @@ def test_check(run: Callable[..., Result]) -> None:
     """A usable profile is said to be fine, with what it runs and what was read."""
     shipped = [f"trimtab/configs/{name}.yaml" for name in ("default", "minimal")]
     assert run("profile", "check").output.splitlines() == [
-        "default: fine (stages: tool-result-budget; hooks: none)",
+        "default: fine (stages: tool-result-budget, snip, context-collapse, micro-compact; hooks: none)",
         f"read, the strongest first: {', '.join(shipped)}",
         f"no trimtab.yaml in {Path.cwd()} or a folder above it",
     ]
@@ -120,7 +123,7 @@ def test_check_fails(run: Callable[..., Result], write: Writer) -> None:
     assert result.stdout == ""
     assert result.stderr == (
         "team.yaml:3: stages[0]: no stage named 'tool-result-bugdet'; did you mean 'tool-result-budget'? "
-        "(installed: tool-result-budget)\n"
+        f"(installed: {', '.join(STAGES)})\n"
     )
 
 
@@ -130,11 +133,13 @@ def test_schema(run: Callable[..., Result]) -> None:
     assert schema["properties"].keys() == Profile.model_fields.keys()
     assert "required" not in schema
     names, mapping = schema["properties"]["stages"]["items"]["anyOf"]
-    assert names == {"enum": ["tool-result-budget"]}
+    assert names == {"enum": STAGES}
     options = mapping["properties"]["tool-result-budget"]["anyOf"][0]
     assert options["additionalProperties"] is False
     assert options["properties"]["when"]["default"] == []
-    assert options["properties"]["at_least"]["description"] == "Tokens; smaller batches of edits of sent content wait."
+    assert options["properties"]["at_least"]["description"] == (
+        "Tokens; smaller batches of edits of sent content wait, and ``pays`` weighs again after that much growth."
+    )
     assert schema["additionalProperties"] is False
 
 
@@ -155,13 +160,14 @@ def test_schema_parts(get: Callable[..., Profile]) -> None:
 
 def test_plugins(run: Callable[..., Result]) -> None:
     """One line per plugin, or a list of objects whose options are described."""
-    assert [line.split()[:4] for line in run("plugins").output.splitlines()][:2] == [
+    assert [line.split()[:4] for line in run("plugins").output.splitlines()][: len(STAGES) + 1] == [
         ["NAME", "KIND", "DISTRIBUTION", "VERSION"],
-        ["tool-result-budget", "stage", "trimtab-tool-result-budget", version("trimtab-tool-result-budget")],
+        *([name, "stage", f"trimtab-{name}", version(f"trimtab-{name}")] for name in STAGES),
     ]
-    (row,) = json.loads(run("plugins", "--json").output)
-    assert row.keys() == {"name", "kind", "distribution", "version", "options"}
-    assert (row["name"], row["kind"]) == ("tool-result-budget", "stage")
+    rows = json.loads(run("plugins", "--json").output)
+    assert [(row["name"], row["kind"]) for row in rows] == [(name, "stage") for name in STAGES]
+    assert all(row.keys() == {"name", "kind", "distribution", "version", "options"} for row in rows)
+    row = rows[-1]
     assert {"when", "limits", "preview"} <= row["options"]["properties"].keys()
     parts = {f"#/$defs/{name}" for name in row["options"]["$defs"]}
     assert parts == _references(row["options"]) != set()

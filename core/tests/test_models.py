@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from trimtab.models import MODELS, Model, find, nearest
-from trimtab.provider import Price
+from trimtab import load
+from trimtab.models import MODELS, Model, find, library, nearest
+from trimtab.provider import Price, Provider, resolve
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 
@@ -45,6 +54,25 @@ kimi-k3.1-pro       1050000 1050000  2    10   0.20    2      4
 """
 
 
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """What the library said is asked anew by every test."""
+    library.find.cache_clear()
+    yield
+    library.find.cache_clear()
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is not installed."""
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+
+
+def provider(**said: Any) -> Provider:
+    """What a profile with these lines works with."""
+    return resolve(load("minimal", overrides={"provider": said}, env={}, cwd="/").provider)
+
+
 @pytest.mark.parametrize("line", TABLE.strip().splitlines(), ids=lambda line: line.split()[0])
 def test_prices_and_windows(line: str) -> None:
     """Windows and all five prices are those of the vendors' pages."""
@@ -63,6 +91,7 @@ def test_every_row_makes_sense(model: Model) -> None:
     assert 0 < price.cache_read < price.input <= price.cache_write <= price.cache_write_1h
     assert price.input < price.output
     assert 0 < model.minimum < model.max_output <= model.window
+    assert model.step in (1, 64, 128, 256, 512)
     assert model.ttl >= 300
     assert 1 <= model.factor < 1.6
 
@@ -100,6 +129,12 @@ def test_smallest_cacheable_prefixes() -> None:
     """The sizes below which Claude silently caches nothing."""
     names = ["claude-opus-5-5", "claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-5", "claude-haiku-4-5"]
     assert [MODELS[name].minimum for name in names] == [512, 1024, 2048, 4096, 4096]
+
+
+def test_steps_of_hits() -> None:
+    """Blocks of automatic caches; where the cache has marked or exact boundaries, 1."""
+    names = ["claude-opus-5-5", "gpt-6-sol", "gpt-5.5", "gpt-5.4", "deepseek-chat", "kimi-k3", "gemini-3-pro"]
+    assert [MODELS[name].step for name in names] == [1, 1, 512, 128, 64, 256, 1]
 
 
 def test_cliffs_raise_the_price_of_the_whole_request() -> None:
@@ -142,9 +177,93 @@ def test_ids_resolve(given: str, name: str) -> None:
     "given",
     ["", "<synthetic>", "claude-opus-5-7", "claude-opus-4-20250514", "gpt-5.5-pro", "claude", "sonnet"],
 )
-def test_other_models_are_unknown(given: str) -> None:
+def test_other_models_are_unknown(given: str, alone: None) -> None:
     """A neighbour's name is no reason to charge its price."""
     assert find(given) is None
+
+
+def test_the_library_is_asked_last() -> None:
+    """A model of ours loads nothing; another one loads the library, which starts nothing that fetches."""
+    pytest.importorskip("genai_prices")
+    code = (
+        "import json, sys, threading; from trimtab.models import find; found = [];\n"
+        "for name in ('claude-opus-4-5', 'gpt-4o'):\n"
+        "    found.append([find(name).source, 'genai_prices' in sys.modules, threading.active_count()])\n"
+        "print(json.dumps(found))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (ours, before, _), (theirs, after, threads) = json.loads(done.stdout)
+    assert (ours, before) == ("our table of 2026-11-29", False)
+    assert re.fullmatch(r"genai-prices \d+\.\d+\.\d+ \(openai: gpt-4o\)", theirs)
+    assert (after, threads) == (True, 1)
+
+
+def test_a_model_of_the_library() -> None:
+    """Window and prices are the library's, the cache facts are defaults, and a path names the provider."""
+    pytest.importorskip("genai_prices")
+    model = find("openai/gpt-4o-2024-08-06")
+    assert model is not None
+    assert (model.window, model.minimum, model.ttl, model.factor, model.step) == (128_000, 1_024, 300.0, 1.2, 1)
+    price = model.price
+    assert (price.input, price.output, price.cache_read, price.cache_write) == (2.5, 10.0, 1.25, 2.5)
+    assert provider(model="gpt-4o").window == 128_000
+
+
+def test_an_applications_own_prices_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that an application fetches and gives the library do not change what we say."""
+    snapshots = pytest.importorskip("genai_prices.data_snapshot")
+    monkeypatch.setattr(snapshots, "_custom_snapshot", snapshots.DataSnapshot([], from_auto_update=True))
+    assert find("gpt-4o") is not None
+
+
+def test_the_library_may_not_take_a_neighbour_for_one_of_ours() -> None:
+    """It matches beginnings; our table is stricter on the models it has."""
+    pytest.importorskip("genai_prices")
+    assert library.find("claude-opus-4-55") is not None
+    assert find("claude-opus-4-55") is None
+
+
+def test_without_the_library_a_model_is_unknown(alone: None) -> None:
+    """Nothing is required: defaults are assumed as for any name that nobody knows."""
+    assert find("gpt-4o") is None
+    found = provider(model="gpt-4o")
+    assert (found.known, found.window, found.price) == (False, 200_000, Price())
+
+
+def test_what_the_library_says_becomes_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiers become cliffs; unpriced reads and writes cost what sending costs; the hour of the day does not matter."""
+    asked: list[datetime] = []
+    steps = [SimpleNamespace(start=1_000, price=Decimal(3)), SimpleNamespace(start=9_000, price=Decimal(8))]
+    prices: dict[str, Any] = dict.fromkeys(library.KINDS)
+    prices["input_mtok"] = SimpleNamespace(base=Decimal(2), tiers=steps)
+
+    def get_prices(when: datetime) -> Any:
+        asked.append(when)
+        return SimpleNamespace(**prices)
+
+    info = SimpleNamespace(id="m", context_window=None, get_prices=get_prices)
+    monkeypatch.setattr(library, "_match", lambda model: ("1.2.3", "p", info))
+    found = library.find("x")
+    assert found is not None
+    assert found.cliffs == ((1_000, 1.5), (9_000, 4.0))
+    assert (found.price.cache_read, found.price.cache_write, found.price.cache_write_1h) == (2.0, 2.0, 2.0)
+    assert (asked[0].hour, asked[0].tzinfo) == (12, UTC)
+    assert provider(model="unheard-of").window == 200_000
+    prices["input_mtok"] = None
+    library.find.cache_clear()
+    assert library.find("x") is None
+
+
+def test_the_profile_wins() -> None:
+    """Price, cliffs and step as the profile says them; without a word the model's own."""
+    price = {"input": 1, "output": 2, "cache_read": 0.1, "cache_write": 1, "cache_write_1h": 1}
+    table = provider(model="claude-haiku-5-5")
+    assert (table.price.cliffs, table.step) == (((100_000, 5.0),), 1)
+    said = provider(model="claude-haiku-5-5", price=price, cache={"step": 16})
+    assert (said.price.input, said.price.cliffs, said.step) == (1.0, ((100_000, 5.0),), 16)
+    steps = [["200k", 2], [300_000, 3.5]]
+    assert provider(price={**price, "cliffs": steps}).price.cliffs == ((200_000, 2.0), (300_000, 3.5))
+    assert provider(model="claude-haiku-5-5", price={**price, "cliffs": []}).price.cliffs == ()
 
 
 def test_nearest() -> None:

@@ -26,15 +26,15 @@ def fails(get: Callable[[], Any]) -> str:
 
 
 LEVEL = "(or a level: auto, block, warn)"
-WORDS = "(available: always, cold, idle, over)"
+WORDS = "(available: always, cold, idle, over, pays)"
 NUMBER = "write a whole number such as 24_000, 20k or 1.5m"
 AMOUNT = "is neither tokens, as 20k, nor a share, as 0.9"
-INSTALLED = "(installed: tool-result-budget, trim)"
+INSTALLED = "(installed: context-collapse, micro-compact, snip, tool-result-budget, trim)"
 KEYS = "(keys: at_least, keep, limits, mode, target, unless, warm, when)"
 SECTIONS = "(keys: counter, extends, history, hooks, provider, stages, storage, strict, thresholds, tools)"
 CLASSES = "(available: edit, other, read, search, shell, web)"
 MISSING = "is missing; say it, or begin the file with `extends: default` (or minimal)"
-PRICE = "(keys: cache_read, cache_write, cache_write_1h, input, output)"
+PRICE = "(keys: cache_read, cache_write, cache_write_1h, cliffs, input, output)"
 NAME = "a name is needed, or one name with its options indented below it"
 
 # What a file says below HEAD, then the error with its line and key.

@@ -87,7 +87,7 @@ def test_tables_say_what_they_rest_on(session: Path) -> None:
     result = run(session, "--model", "claude-opus-4-5", "--window", "100k", "--ttl", "1h")
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "model claude-opus-4-5, prices of 2026-11-29; cache kept 3600 s; window 100,000" in words
+    assert "model claude-opus-4-5, prices of our table of 2026-11-29; cache kept 3600 s; window 100,000" in words
     assert "thinking is not bound to its prefix; tokens counted by" in words
     assert "as recorded" in words
     assert "default" in words
@@ -100,6 +100,36 @@ def test_another_model_another_price(session: Path) -> None:
         result = run(session, "--profile", "minimal", "--model", model, "--json")
         costs.append(json.loads(result.stdout)["total"]["input_cost_before"])
     assert costs[1] == pytest.approx(5 * costs[0])
+
+
+def test_models_side_by_side(session: Path, tmp_path: Path) -> None:
+    """Each profile and each model is a row, in one order; the columns are named after both, the totals too."""
+    out = tmp_path / "requests.jsonl"
+    words = [session, "--profile", "minimal", "--profile", "default"]
+    words += ["--model", "claude-haiku-4-5", "--model", "deepseek-chat"]
+    result = run(*words, "--json", "--requests", out)
+    assert result.exit_code == 0, result.output
+    whole = json.loads(result.stdout)
+    pairs = [(row["profile"], row["model"]) for row in whole["sessions"]]
+    assert pairs == [(p, m) for p in ("minimal", "default") for m in ("claude-haiku-4-5", "deepseek-chat")]
+    haiku, chat = (row["input_cost_before"] for row in whole["sessions"][:2])
+    assert haiku > 3 * chat > 0
+    assert list(whole["total"]["profiles"]) == [f"{profile}, {model}" for profile, model in pairs]
+    assert whole["total"]["model"] == "claude-haiku-4-5, deepseek-chat"
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {(line["profile"], line["model"]) for line in lines} == set(pairs)
+    shown = "".join(run(*words).stdout.split())
+    assert shown.count(f"${haiku:.4f}") >= 2
+    assert shown.count(f"${chat:.4f}") >= 2
+
+
+def test_one_model_keeps_the_profiles_name(session: Path) -> None:
+    """With one model or none, totals are named after the profiles alone, and rows still tell the model."""
+    for words, model in (([], "claude-opus-5-5"), (["--model", "claude-haiku-4-5"], "claude-haiku-4-5")):
+        result = run(session, "--profile", "minimal", "--profile", "default", *words, "--json")
+        whole = json.loads(result.stdout)
+        assert list(whole["total"]["profiles"]) == ["minimal", "default"]
+        assert {row["model"] for row in whole["sessions"]} == {model}
 
 
 def test_an_unknown_model_is_an_error(session: Path) -> None:

@@ -13,6 +13,7 @@ from trimtab.replay.simulate import Bill
 KEYS = [
     "session",
     "profile",
+    "model",
     "requests",
     "exceptions",
     "invalid_requests",
@@ -38,7 +39,7 @@ KEYS = [
     "ms_p99",
     "stages",
 ]
-PROVIDER = Provider("m", True, 1000, 300.0, 10, Price(10.0, 1.0, 12.5), False, 1.0)
+PROVIDER = Provider("m", True, 1000, 300.0, 10, 1, Price(10.0, 1.0, 12.5), False, 1.0)
 
 
 def kept(anchors: int, visible: int) -> Kept:
@@ -48,7 +49,7 @@ def kept(anchors: int, visible: int) -> Kept:
 
 def tally(session: str, profile: str = "p", *shares: Kept) -> Tally:
     """A session of one request, 100 tokens before and 50 after."""
-    made = Tally(session, profile, "facts", [], 1000, Bill(PROVIDER), Bill(PROVIDER), kept=list(shares))
+    made = Tally(session, profile, "m", "facts", [], 1000, Bill(PROVIDER), Bill(PROVIDER), kept=list(shares))
     made.before.send("h", [Reading("a", "user", (), 0)], [10, 90], 0)
     made.after.send("h", [Reading("b", "user", (), 0)], [10, 40], 0)
     return made

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from trimtab import Hook, Profile, Replace, Stage, StageOptions, hookimpl, load
 from trimtab.cache import Cache
 from trimtab.counters.estimate import Estimate
+from trimtab.dialect import Usage
 from trimtab.edits import Pin
 from trimtab.replay import Tally, replay
 from trimtab.replay.report import row
@@ -221,20 +222,11 @@ def test_H32_shown_and_deciding_sizes_agree(tmp_path: Path) -> None:
 
 def test_usage_of_a_smaller_request() -> None:
     """Each field loses what it held of the rest; what one cannot give, the next one does."""
-    usage = {
-        "input_tokens": 5,
-        "cache_read_input_tokens": 1_000,
-        "cache_creation_input_tokens": 300,
-        "output_tokens": 7,
-    }
-    assert reduced(usage, 200.0, 100.0) == {
-        "cache_read_input_tokens": 800.0,
-        "cache_creation_input_tokens": 200.0,
-        "input_tokens": 5.0,
-        "output_tokens": 7,
-    }
-    assert sum(list(reduced(usage, 0.0, 1_200.0).values())[:3]) == 105
-    assert sum(list(reduced(usage, 1_200.0, 0.0).values())[:3]) == 105
+    usage = Usage(read=1_000.0, written=300.0, fresh=5.0, output=7.0, model="m")
+    assert reduced(usage, 200.0, 100.0) == Usage(800.0, 200.0, 5.0, 7.0, "m")
+    assert reduced(usage, 0.0, 1_200.0).total == 105
+    assert reduced(usage, 1_200.0, 0.0).total == 105
+    assert reduced(Usage(0.0, 0.0, 500.0, 7.0, split=False), 100.0, 50.0) == Usage(0.0, 0.0, 350.0, 7.0, split=False)
 
 
 # ------------------------------------------------------------------------- what stays

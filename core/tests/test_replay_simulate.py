@@ -12,7 +12,7 @@ from trimtab.replay.simulate import Bill
 PRICE = Price(input=10.0, cache_read=1.0, cache_write=12.5)
 
 
-def bill(minimum: int = 100) -> Bill:
+def bill(minimum: int = 100, step: int = 1) -> Bill:
     """An empty account."""
     return Bill(
         Provider(
@@ -21,6 +21,7 @@ def bill(minimum: int = 100) -> Bill:
             window=1000,
             ttl=300.0,
             minimum=minimum,
+            step=step,
             price=PRICE,
             prefix_bound=False,
             factor=1.0,
@@ -64,6 +65,20 @@ def test_below_the_minimum_nothing_is_kept() -> None:
     account = bill(minimum=200)
     assert send(account, "a", [100, 10], 0) == pytest.approx(110 * 10)
     assert send(account, "abc", [100, 10, 20, 100], 1) == pytest.approx(230 * 12.5)
+
+
+def test_hits_come_in_steps() -> None:
+    """Of 130 held tokens 128 are read in steps of 64; the other two are written again."""
+    account = bill(step=64)
+    send(account, "ab", [100, 10, 20], 0)
+    assert send(account, "abc", [100, 10, 20, 30], 10) == pytest.approx(128 * 1.0 + 32 * 12.5)
+
+
+def test_too_little_held_is_not_read() -> None:
+    """Behind an edit the head alone remains, and it is below the minimum: all is written."""
+    account = bill(minimum=110)
+    send(account, "ab", [100, 10, 20], 0)
+    assert send(account, "xb", [100, 10, 20], 10) == pytest.approx(130 * 12.5)
 
 
 def test_fetching_again() -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -119,20 +120,53 @@ def test_closing_twice_and_using_again(ledger: LedgerStore) -> None:
     assert ledger.load("a") == ["1", "2"]
 
 
+def test_a_deleted_session_is_unknown_and_begins_anew(ledger: LedgerStore) -> None:
+    """All rows of one session go, those of others stay, and its next row is number 1."""
+    ledger.append("a", 0, ["1", "2"])
+    ledger.append("b", 0, ["3"])
+    ledger.delete("a", 2)
+    assert (ledger.load("a"), ledger.load("b"), ledger.sessions()) == ([], ["3"], ["b"])
+    with pytest.raises(Lost, match=r"session 'a' has 0 rows, not 2$"):
+        ledger.append("a", 2, ["x"])
+    ledger.append("a", 0, ["4"])
+    assert (ledger.load("a"), ledger.sessions()) == (["4"], ["a", "b"])
+
+
+@pytest.mark.parametrize("expected", [0, 1, 3])
+def test_a_session_that_was_used_meanwhile_is_not_deleted(ledger: LedgerStore, expected: int) -> None:
+    """Whoever does not know the last row deletes nothing and hears both numbers."""
+    ledger.append("a", 0, ["1", "2"])
+    with pytest.raises(Lost, match=f"session 'a' has 2 rows, not {expected}$"):
+        ledger.delete("a", expected)
+    assert ledger.load("a") == ["1", "2"]
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from("ab"),
+        st.sampled_from([0, 0, 0, -1, 1, 5]),
+        st.lists(st.text(), max_size=3) | st.none(),
+    )
+)
+
+
 @pytest.mark.parametrize("kind", LEDGERS)
 @settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0, 0, 0, -1, 1, 5]), st.lists(st.text(), max_size=3)))
-)
-def test_appends_right_and_wrong_equal_a_model(kind: str, steps: list[tuple[str, int, list[str]]]) -> None:
-    """Any sequence of appends, with right and wrong expectations, leaves what a dict of lists would hold."""
+@given(STEPS)
+def test_appends_and_deletions_right_and_wrong_equal_a_model(
+    kind: str, steps: list[tuple[str, int, list[str] | None]]
+) -> None:
+    """Any sequence of both (no rows: delete), rightly and wrongly expected, leaves what a dict of lists would hold."""
     model: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder, closing(LEDGERS[kind](Path(folder))) as ledger:
         for session, off, rows in steps:
             have = len(model.get(session, []))
             if off:
                 with pytest.raises(Lost):
-                    ledger.append(session, have + off, rows)
+                    ledger.delete(session, have + off) if rows is None else ledger.append(session, have + off, rows)
+            elif rows is None:
+                ledger.delete(session, have)
+                model.pop(session, None)
             else:
                 ledger.append(session, have, rows)
                 if rows:
@@ -237,6 +271,43 @@ def test_H74_the_same_data_is_one_blob(blobs: BlobStore) -> None:
     assert blobs.put(b"a", ".txt") == blobs.put(b"a", ".txt") != blobs.put(b"a", ".json")
 
 
+def test_entries_tell_key_size_and_time(blobs: BlobStore) -> None:
+    """Every blob is listed once, with its bytes and when it was put; an empty store lists nothing."""
+    assert list(blobs.entries()) == []
+    start = time.time()
+    keys = {blobs.put(data, ".txt"): len(data) for data in (b"", b"a", b"b" * 1_000)}
+    keys[blobs.put(b"a", ".json")] = 1
+    entries = list(blobs.entries())
+    assert {entry.key: entry.size for entry in entries} == keys
+    assert len(entries) == 4
+    assert all(start - 1 < entry.time < time.time() + 1 for entry in entries)
+
+
+def test_only_what_was_put_before_is_deleted(blobs: BlobStore) -> None:
+    """A blob that is as young as the given time stays; an older one goes, once."""
+    key = blobs.put(b"a", ".txt")
+    (entry,) = blobs.entries()
+    assert not blobs.delete(key, entry.time)
+    assert blobs.get(key) == b"a"
+    assert blobs.delete(key, entry.time + 0.1)
+    assert not blobs.delete(key, entry.time + 0.1)
+    with pytest.raises(Unknown):
+        blobs.get(key)
+    assert blobs.put(b"a", ".txt") == key
+    assert blobs.get(key) == b"a"
+
+
+def test_what_is_put_again_is_young_again(blobs: BlobStore) -> None:
+    """`put` of what is there counts: whoever is about to point to a blob keeps it."""
+    key = blobs.put(b"a", ".txt")
+    (first,) = blobs.entries()
+    time.sleep(0.02)
+    blobs.put(b"a", ".txt")
+    (second,) = blobs.entries()
+    assert second.time > first.time
+    assert not blobs.delete(key, second.time)
+
+
 @pytest.mark.parametrize("key", ["", "x", "../../etc/passwd", "0" * 32, "0" * 32 + ".txt", "0" * 32 + "./../x"])
 def test_H68_unknown_and_unsafe_keys(blobs: BlobStore, key: str) -> None:
     """What is not there is `Unknown`, and what could be no key never becomes a path."""
@@ -245,6 +316,10 @@ def test_H68_unknown_and_unsafe_keys(blobs: BlobStore, key: str) -> None:
     if key != "0" * 32 + ".txt":
         with pytest.raises(Unknown, match="is not the key of a stored original"):
             blobs.path(key)
+        with pytest.raises(Unknown, match="is not the key of a stored original"):
+            blobs.delete(key, time.time())
+    else:
+        assert not blobs.delete(key, time.time())
 
 
 @pytest.mark.parametrize("suffix", ["", "txt", ".", "/../x", ".a/b", ".txt\n", ".TXT", ".toolongname"])

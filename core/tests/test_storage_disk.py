@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sqlite3
 import tempfile
 import threading
+import time
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from trimtab.errors import StorageError, Unknown
+from trimtab.errors import Lost, StorageError, Unknown
 from trimtab.storage import schema
 from trimtab.storage.checks import location
 from trimtab.storage.files import LEFT_BEHIND, FileBlobs
@@ -155,8 +158,8 @@ def test_two_beginners_wait_for_each_other(ledger: SqliteLedger, lock: str) -> N
 def test_the_slower_beginner_finds_the_table_made(ledger: SqliteLedger) -> None:
     """Making a ledger that another process has made meanwhile changes nothing."""
     ledger.append("s", 0, ["{}"])
-    with closing(sqlite3.connect(ledger.file, isolation_level=None)) as db:
-        schema.make(db, ledger.file)
+    with closing(sqlite3.connect(ledger.file, isolation_level=None)) as db, schema.transaction(db):
+        schema.upgrade(db, ledger.file)
     assert ledger.load("s") == ["{}"]
 
 
@@ -194,6 +197,89 @@ def test_a_damaged_blob_is_refused_and_mended(blobs: FileBlobs) -> None:
     assert str(error.value) == f"{blobs.path(key)}: {text}"
     blobs.put(b"original", ".txt")
     assert blobs.get(key) == b"original"
+
+
+def test_deleted_rows_are_in_no_file(ledger: SqliteLedger) -> None:
+    """What a session said is gone from the ledger and its log, also while another process has both open."""
+    ledger.append("a", 0, ["secret " * 5_000])
+    ledger.append("b", 0, ["kept " * 50_000])  # so much that the file is not written anew
+    with closing(SqliteLedger(f"sqlite://{ledger.file}")) as other:
+        assert other.load("b")
+        ledger.delete("a", 1)
+        files = list(Path(ledger.file).parent.iterdir())
+        assert len(files) == 3
+        assert not [path for path in files if b"secret" in path.read_bytes()]
+        assert other.load("b") == ledger.load("b") == ["kept " * 50_000]
+
+
+def test_a_ledger_that_lost_half_shrinks(ledger: SqliteLedger) -> None:
+    """The file gives its space back, the order of the sessions stays, and so do its marks."""
+    for n in range(40):
+        ledger.append(f"s{n}", 0, ["x" * 10_000])
+    for n in range(38):
+        ledger.delete(f"s{n}", 1)
+    assert os.path.getsize(ledger.file) < 40 * 10_000 / 5
+    assert ledger.sessions() == ["s39", "s38"]
+    ledger.append("s38", 1, ["y"])
+    assert ledger.sessions() == ["s38", "s39"]
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["deleted", "replaced"])
+def test_a_ledger_that_vanished_is_noticed(ledger: SqliteLedger, tmp_path: Path, again: bool) -> None:
+    """What an open store reads and writes is what lies under its name now, not the file that it opened."""
+    ledger.append("s", 0, ["old"])
+    for path in Path(ledger.file).parent.iterdir():
+        path.unlink()
+    if again:
+        with closing(SqliteLedger(f"sqlite://{ledger.file}")) as other:
+            other.append("s", 0, ["new"])
+    assert ledger.load("s") == ["new"] * again
+    with pytest.raises(Lost, match=f"has {1 * again} rows, not 5"):
+        ledger.append("s", 5, ["x"])
+    ledger.append("s", 1 * again, ["newer"])
+    ledger.close()
+    assert ledger.load("s") == [*["new"] * again, "newer"]
+
+
+def test_a_damaged_original_can_be_deleted(blobs: FileBlobs) -> None:
+    """What no longer fits its name is listed with the size it has, and goes like any other; strangers stay."""
+    key = blobs.put(b"original", ".txt")
+    Path(blobs.path(key)).write_bytes(b"or")
+    (Path(blobs.path(key)).parent / "stranger").touch()
+    Path(blobs.root, "zz").touch()
+    assert [(entry.key, entry.size) for entry in blobs.entries()] == [(key, 2)]
+    assert blobs.delete(key, blobs_time(blobs) + 1)
+    assert list(blobs.entries()) == []
+
+
+def blobs_time(blobs: FileBlobs) -> float:
+    """When the youngest original was put."""
+    return max(entry.time for entry in blobs.entries())
+
+
+def test_a_forked_child_does_not_hold_the_lock(blobs: FileBlobs) -> None:
+    """A child that was forked in the middle of a `put` and lives on does not keep originals from being deleted."""
+    key = blobs.put(b"a", ".txt")
+    children = []
+
+    def fork_inside(path: str) -> bytes | None:
+        children.append(os.fork())
+        if not children[0]:
+            time.sleep(30)
+            os._exit(0)
+        return b"a"
+
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore", DeprecationWarning)
+        patch.setattr(blobs, "_read", fork_inside)
+        blobs.put(b"a", ".txt")
+    try:
+        start = time.monotonic()
+        assert blobs.delete(key, time.time() + 1)
+        assert time.monotonic() - start < 10
+    finally:
+        os.kill(children[0], signal.SIGKILL)
+        os.waitpid(children[0], 0)
 
 
 def test_H67_leftovers_of_killed_writers_are_swept(blobs: FileBlobs) -> None:

@@ -11,6 +11,7 @@ from trimtab.errors import TranscriptError
 from trimtab.transcripts import FORMATS, read
 
 UNKNOWN = "JSON, but no recorded conversation that a reader knows"
+KNOWN = ", ".join(sorted(format.name for format in FORMATS))
 
 
 @pytest.fixture
@@ -118,7 +119,39 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "texts": (b'["go", "done"]', f"{{path}}:1: {UNKNOWN}: message 1 is not an object"),
     "another API's roles": (
         json.dumps([{"role": "system", "content": "be brief"}, *LISTED]).encode(),
-        f"{{path}}:1: {UNKNOWN}: message 1 has role 'system'",
+        f"{{path}}:1: {UNKNOWN}: message 3 has a tool_use block",
+    ),
+    "a role that nobody has": (
+        json.dumps([LISTED[0], {"role": "a text of " * 9, "content": "hm"}]).encode(),
+        f"{{path}}:1: {UNKNOWN}: message 2 has role 'unknown'",
+    ),
+    "calls of another kind": (
+        json.dumps([LISTED[0], {"role": "assistant", "content": None, "tool_calls": [{"name": "Read"}]}]).encode(),
+        f"{{path}}:1: {UNKNOWN}: message 2 has tool_calls that are none",
+    ),
+    "codex without items": (
+        b'{"type": "session_meta", "payload": {"id": "s1"}}\n{"type": "event_msg", "payload": {}}\n',
+        "{path}:1: a recording of the format codex, but it holds no messages",
+    ),
+    "mini-swe-agent without messages": (
+        b'{"trajectory_format": "mini-swe-agent-1.1", "info": {}}',
+        "{path}:1: a recording of the format mini-swe-agent, but it holds no messages",
+    ),
+    "swe-agent without history": (
+        b'{"trajectory": [], "history": [], "info": {}}',
+        "{path}:1: a recording of the format swe-agent, but it holds no messages",
+    ),
+    "openhands without messages": (
+        b'[{"id": 0, "source": "environment", "observation": "null"}]',
+        "{path}:1: a recording of the format openhands, but it holds no messages",
+    ),
+    "gemini without messages": (
+        b'{"sessionId": "s1", "messages": []}',
+        f"{{path}}:1: {UNKNOWN}: it holds no messages",
+    ),
+    "pi without messages": (
+        b'{"type": "session", "id": "s1"}\n{"type": "model_change", "modelId": "m"}\n',
+        f"{{path}}:1: {UNKNOWN}: no record holds a user's or an assistant's message",
     ),
     "only titles": (
         b'{"type": "summary", "summary": "title"}\n{"type": "summary", "summary": "title"}\n',
@@ -133,7 +166,7 @@ def test_errors_name_the_line_what_is_wrong_and_the_formats(path: Path, data: by
     path.write_bytes(data)
     with pytest.raises(TranscriptError) as error:
         read(path)
-    assert str(error.value) == message.format(path=path) + " (formats known: claude-code, messages)"
+    assert str(error.value) == message.format(path=path) + f" (formats known: {KNOWN})"
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -153,4 +186,7 @@ def test_nested_too_deep(path: Path) -> None:
 
 def test_formats_are_one_list() -> None:
     """Further readers join one list, the particular before the general."""
-    assert [format.name for format in FORMATS] == ["claude-code", "messages"]
+    names = [format.name for format in FORMATS]
+    assert names[-2:] == ["messages", "openai-messages"]
+    assert {"claude-code", "codex", "gemini-cli", "mini-swe-agent", "openhands", "pi", "swe-agent"} <= set(names)
+    assert len(set(names)) == len(names)

@@ -25,9 +25,9 @@ def explore(agent: Agent) -> str:
     )
     agent.say(
         "`preview()` switches on `options.preview` and takes a title from `TITLES`; `head_tail` uses `last` for the "
-        "end and drops a torn first line. `last` and `clip` come from cutting.py, the placeholder's text from "
+        "end and drops a torn first line. `last` and `clip` come from trimtab.texts, the placeholder's text from "
         "placeholder.py.",
-        read(f"{SOURCE}/cutting.py"),
+        read("core/src/trimtab/texts/cutting.py"),
         read(f"{SOURCE}/placeholder.py"),
     )
     agent.say(

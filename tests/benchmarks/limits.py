@@ -72,9 +72,7 @@ def run(recordings: Mapping[str, Recording], setup: Setup, options: Mapping[str,
     if options is not None:
         base = plain("default").stages[0].options.model_dump(include={"empty"})
         profile = plain("default", stages=[{"tool-result-budget": {**base, **options}}])
-    return {
-        name: replay(recording, setup.adapt(profile, recording.dialect), "") for name, recording in recordings.items()
-    }
+    return {name: replay(recording, setup.adapt(profile, recording), "") for name, recording in recordings.items()}
 
 
 def trade(found: Mapping[str, Mapping[str, Tally]], names: Sequence[str]) -> None:

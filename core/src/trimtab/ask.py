@@ -57,6 +57,8 @@ def checked(ask: Ask, answer: Any, room: float, count: Callable[[str], float]) -
     missing = [section for section in ask.sections if section not in answer]
     if missing:
         raise AskFailed(f"the answer lacks {missing[0]!r}", available=ask.sections, label="sections")
+    if not answer.isascii() and any("\ud800" <= char <= "\udfff" for char in answer):
+        raise AskFailed("the answer holds half of a character")
     if room and count(answer) >= room:
         raise AskFailed(f"the answer ({count(answer):.0f} tokens) is not shorter than what it covers ({room:.0f})")
     return answer

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from trimtab.conversation import Block, Conversation
+from trimtab.conversation import Conversation
 from trimtab.draft import Draft, Work
 from trimtab.edits import Drop, Fold, Repair, Replace, targets
 from trimtab.errors import Lost, TrimtabError
-from trimtab.ledger import Decision, Ledger
+from trimtab.ledger import FULL, Decision, Ledger
 from trimtab.projection import Item, Projection
 
 __all__ = ["commit", "record", "stored_text"]
@@ -19,9 +19,9 @@ TRIES = 10
 """Attempts to append while other processes write to the same session."""
 
 
-def stored_text(block: Block) -> bytes:
-    """A block's text as it is stored for a model to read; lone surrogates cannot be written."""
-    return block.text.encode("utf-8", "replace")
+def stored_text(text: str) -> bytes:
+    """A text as it is stored for a model to read; lone surrogates cannot be written."""
+    return text.encode("utf-8", "replace")
 
 
 def record(draft: Draft, trigger: str, now: float, turn: int = 0) -> Decision:
@@ -82,12 +82,14 @@ def _keep(one: Decision, ledger: Ledger, conversation: Conversation) -> dict[str
     for edit in one.edits:
         if not isinstance(edit, (Drop, Fold, Repair, Replace)):
             continue
+        if isinstance(edit, Fold) and edit.full:
+            kept[f"{edit.run[0]}{FULL}"] = ledger.blobs.put(stored_text(edit.full), ".txt")
         for id in targets(edit):
             message = conversation.nodes[id.partition(".")[0]]
             if isinstance(edit, Replace):
                 block = message.blocks[int(id.partition(".")[2])]
                 if block.text:
-                    kept[id] = ledger.blobs.put(stored_text(block), ".txt")
+                    kept[id] = ledger.blobs.put(stored_text(block.text), ".txt")
             if message.id not in ledger.originals and message.id not in kept:
                 parent = message.parent.id if message.parent else ""
                 data = json.dumps({"parent": parent, "message": message.wire})

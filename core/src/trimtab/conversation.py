@@ -176,7 +176,8 @@ class Conversation:
         """Before something new our renderings are read again: the same text may have come to stand for more."""
         for _ in range(AHEAD if known < size else 0):
             end = self._ends[known - 1] if known else 0
-            if not known or (end and self._seen[known - 1] is self._path[end - 1].wire):
+            said = end and self._seen[known - 1] is self._path[end - 1].wire
+            if not known or (said and self._path[end - 1].id not in self.aliases):
                 break
             known -= 1
         return known
@@ -184,18 +185,20 @@ class Conversation:
     def _match(self, path: list[Message], plain: Wire, following: Sequence[Wire]) -> bool:
         """Walk one message on; whether it is one message as it was said."""
         parent = path[-1] if path else None
-        for child in parent.children if parent else self.roots:
-            if child.wire == plain:
-                path.append(child)
-                return True
-        id = self.id(parent.id if parent else "", plain)
-        node = self.nodes.get(id)
-        runs = self._runs(parent, id, plain) if node is None else []
-        if runs:
-            path += max(runs, key=lambda run: self._reach([*path, *run], following)) if runs[1:] else runs[0]
-            return False
-        path.append(node or self.add(parent, plain, id))
-        return True
+        node = next((child for child in (parent.children if parent else self.roots) if child.wire == plain), None)
+        id = node.id if node else self.id(parent.id if parent else "", plain)
+        node = node or self.nodes.get(id)
+        runs = self._runs(parent, id, plain)
+        if not runs:
+            path.append(node or self.add(parent, plain, id))
+            return True
+        if node is not None:
+            runs.insert(0, [node])
+        elif id in self.nodes:  # a rendering may look like the first message that it stands for
+            runs.append([self.nodes[id]])
+        run = max(runs, key=lambda run: self._reach([*path, *run], following)) if runs[1:] else runs[0]
+        path += run
+        return run == [node]
 
     def _runs(self, parent: Message | None, id: str, plain: Wire) -> list[list[Message]]:
         """What a rendering of ours may stand for, newest first; nothing of which an original cannot be had."""

@@ -38,6 +38,8 @@ class Dialect(Protocol):
     """Parse, render, repair, validate, and the cost facts of one wire format."""
 
     name: str
+    apart: frozenset[tuple[str | None, str]]
+    """Roles that an edit may not make neighbours (None: the start of the view)."""
 
     def plain(self, wire: Any) -> Wire:
         """A structural copy without cache markers; raises `TypeError` on what is not a message."""
@@ -73,7 +75,10 @@ class Dialect(Protocol):
         """The wire blocks that carry a pinned block (or just ``text`` of it) into a user-voice message."""
 
     def system(self, system: Any, texts: Sequence[str]) -> Any:
-        """The system parameter with texts appended."""
+        """The system parameter with texts appended; as it is where `instruction` makes messages of them."""
+
+    def instruction(self, text: str) -> Wire | None:
+        """A message with system text, where the format has no parameter for it; else None."""
 
     def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
         """What must change in ``path[start:]`` for the provider to accept it; ``start`` begins an exchange."""

@@ -12,6 +12,7 @@ from trimtab import rules
 from trimtab.edits import Drop, Edit, Fold, Insert, Note, targets
 from trimtab.errors import told
 from trimtab.projection import Projection
+from trimtab.provider import Price
 from trimtab.report import Outcome, Report
 from trimtab.rules import Refused
 from trimtab.stage import Stage
@@ -38,6 +39,9 @@ class Plan:
     hooks: Hooks
     strict: bool = False
     prefix_bound: bool = False
+    price: Price = field(default_factory=Price)
+    weighed: float = 0.0
+    """Tokens of the view at which `pays` last said no."""
     failures: Counter[str] = field(default_factory=Counter)
     """Failing passes in a row, by plugin."""
 
@@ -149,7 +153,7 @@ class Work:
             draft.free = False
             draft.breaks += 1
             draft.rewritten += self._rewritten(place)
-        if isinstance(checked, Fold) and self.projection.items[0].fold is checked:
+        if isinstance(checked, Fold) and self.projection.boundary is checked:
             draft.boundary = self.boundary = True
             self.target = gate.target
         return checked
@@ -163,6 +167,8 @@ class Work:
     def _restored(self, edit: Edit) -> bool:
         """Whether it repeats what a user had undone."""
         ids = set(targets(edit))
+        if isinstance(edit, Fold):
+            return not self.view.restored.isdisjoint(ids)
         if not any(key.endswith(RESTORED) for key in self.projection.state.notes) or isinstance(edit, (Insert, Note)):
             return False
         rows = ((seq, one) for seq, one in self.projection.rows if isinstance(one, type(edit)))

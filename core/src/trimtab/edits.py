@@ -83,6 +83,8 @@ class Fold:
     reason: str = ""
     carried: tuple[Any, ...] = ()
     """Pinned wire blocks that follow the text, frozen; filled in by the kernel."""
+    full: str = field(default="", compare=False, repr=False)
+    """All that the run says, for a model to read: goes to where `View.stored_text` says, not into the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ def lasting(edit: Edit) -> bool:
 def to_row(edit: Edit) -> dict[str, Any]:
     """An edit as JSON-able data."""
     fields = {key: value for key, value in asdict(edit).items() if key == "data" or value not in ("", ())}
+    fields.pop("full", None)
     return {"kind": edit.kind, **fields}
 
 

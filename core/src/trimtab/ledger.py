@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trimtab.edits import Edit, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
+from trimtab.edits import Edit, Fold, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
 from trimtab.errors import StorageError
 from trimtab.stores import BlobStore, LedgerStore
 
@@ -15,6 +15,9 @@ __all__ = ["Decision", "Ledger"]
 
 VERSION = 1
 """Of a row's format; a newer one is refused rather than misread."""
+
+FULL = ".full"
+"""Behind the id of a fold's first message: the key of the text of the whole run among the originals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Decision:
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Ids of messages as rendered by it, to the ids of what they stand for."""
     originals: dict[str, str] = field(default_factory=dict)
-    """Message id (its whole original) or block id (its text) to blob key."""
+    """Message id (its whole original), block id (its text) or the id of a fold's text, to blob key."""
     seq: int = 0
 
     def touches(self) -> set[str]:
@@ -74,19 +77,33 @@ class Ledger:
         """Ids of all messages that any decision speaks of."""
         self.aliases: dict[str, list[tuple[str, ...]]] = {}
         """What messages as rendered may stand for, newest first: one text may be used again for another run."""
+        self._last: list[str] = []
+        """The text of the last row."""
+        self._gone = ""
+        """What is wrong once the rows were deleted in the store: others may have begun anew there."""
         self.reload()
 
     def reload(self) -> list[Decision]:
-        """Read rows that others appended; returns them."""
-        rows = self.store.load(self.session, after=len(self.decisions))
-        news = [Decision.from_json(row, len(self.decisions) + n + 1) for n, row in enumerate(rows)]
+        """Read rows that others appended; returns them. Raises `StorageError`, also where ours are there no more."""
+        last = len(self.decisions)
+        rows = self.store.load(self.session, after=last - 1)
+        if rows[: len(self._last)] != self._last:
+            self._gone = f"the decisions of session {self.session!r} were deleted under it; open it anew"
+        if self._gone:
+            raise StorageError(self._gone)
+        news = [Decision.from_json(row, last + n + 1) for n, row in enumerate(rows[len(self._last) :])]
         self._take(news)
+        self._last = rows[-1:]
         return news
 
     def append(self, decisions: Sequence[Decision]) -> list[Decision]:
         """Append all or none; raises `Lost` where another process was first, `StorageError`."""
+        if self._gone:
+            raise StorageError(self._gone)
         last = len(self.decisions)
-        self.store.append(self.session, last, [decision.to_json() for decision in decisions])
+        rows = [decision.to_json() for decision in decisions]
+        self.store.append(self.session, last, rows)
+        self._last = rows[-1:] or self._last
         written = [replace(decision, seq=last + n + 1) for n, decision in enumerate(decisions)]
         self._take(written)
         return written
@@ -127,10 +144,12 @@ class Ledger:
         ]
 
     def _way_back(self, edit: Edit) -> list[str]:
-        """Paths of the originals: of a block its text, or, where it has none, the whole message."""
+        """Paths of the originals: of a block its text, of a fold all its text, else the whole messages."""
         if isinstance(edit, (Insert, Note, Pin, Restore)):
             return []
-        keys = (self.originals.get(id) or self.originals.get(id.partition(".")[0]) for id in targets(edit))
+        full = [f"{edit.run[0]}{FULL}"] if isinstance(edit, Fold) else []
+        ids = [(id, id.partition(".")[0]) for id in (*full, *targets(edit))]
+        keys = (self.originals.get(id) or self.originals.get(message) for id, message in ids)
         return [self.blobs.path(key) for key in dict.fromkeys(keys) if key]
 
     def original(self, id: str) -> tuple[str, Any] | None:

@@ -20,7 +20,7 @@ from trimtab.projection import Projection
 from trimtab.report import Report
 from trimtab.stage import Stage
 from trimtab.view import Context
-from trimtab.when import Opening, opening
+from trimtab.when import HORIZON, Opening, opening
 
 __all__ = ["ASKED", "Pass"]
 
@@ -41,6 +41,7 @@ class Pass:
         self.manual = trigger in ("manual", "overflow")
         self.work = Work(plan, projection, context, report, manual=trigger == "manual")
         self._pinned: set[Trigger] = set()
+        self._weighing = False
 
     def repair(self, repairs: Iterable[Repair], messages: Iterable[Message]) -> None:
         """Record the dialect's repairs of ``messages``, exempt from the rules; one no longer needed is taken back."""
@@ -68,8 +69,9 @@ class Pass:
             held = self.work.context.held
             if (yield from self._look(stage)):
                 waited.append((stage, held))
+        weighed = yield from self._weigh()
         for stage, held in waited:
-            if self.work.context.held < held:
+            if self.work.context.held < held and stage not in weighed:
                 yield from self._look(stage, again=self.work.context.held)
         if self.work.boundary:
             hooks.start(self.work, "compact")
@@ -89,8 +91,7 @@ class Pass:
     def _look(self, stage: Stage, again: int | None = None) -> Generator[Ask, Any, bool]:
         """One look of one stage; True if it would look again behind a break that others make (R4)."""
         options, work = stage.options, self.work
-        listed = any(other.name == options.unless for other in self.plan.stages)
-        if not work.works(stage.name) or (listed and work.works(options.unless)):
+        if not self._runs(stage):
             return False
         gate = Opening(behind=again)
         if again is None:
@@ -100,6 +101,45 @@ class Pass:
             return waits
         yield from self._propose(stage, gate)
         return waits
+
+    def _runs(self, stage: Stage) -> bool:
+        """Whether its breaker is shut, and no working stage stands in for it."""
+        unless, works = stage.options.unless, self.work.works
+        return works(stage.name) and not any(other.name == unless and works(unless) for other in self.plan.stages)
+
+    def _weigh(self) -> Generator[Ask, Any, list[Stage]]:
+        """The stages that went through because what all that wait for `pays` would free together pays (R1).
+
+        What is saved is read that often less; what it costs is written anew instead of read.
+        """
+        work, price = self.work, self.plan.price
+        stages = [
+            stage
+            for stage in self.plan.stages
+            if any(condition.word == "pays" for condition in stage.options.when.words)
+            and self._runs(stage)
+            and not opening(stage.options, work.view, self.idle, manual=self.manual).everything
+        ]
+        grown = work.view.tokens - self.plan.weighed
+        if not stages or price.cache_read <= 0 or 0 <= grown < min(stage.options.at_least for stage in stages):
+            return []
+        held, raw, known = work.context.held, work.projection.raw, len(work.drafts)
+        back = work.mark()
+        self._weighing = True
+        for stage in stages:
+            yield from self._propose(stage, Opening(everything=True))
+        self._weighing = False
+        saved = work.context.meter.factor * (raw - work.projection.raw)
+        written = work.view.tokens_after(work.context.held) - work.view.tokens_after(held)
+        if saved > 0 and saved * price.cache_read * HORIZON >= written * (price.cache_write - price.cache_read):
+            return stages
+        names = dict.fromkeys(stage.name for stage in stages)
+        work.drafts[known:] = [draft for draft in work.drafts[known:] if draft.stage not in names]
+        back()
+        self.plan.weighed = work.view.tokens
+        for name in names:
+            self.report.refuse(name, "does not pay")
+        return []
 
     def _propose(self, stage: Stage, gate: Opening) -> Generator[Ask, Any, None]:
         """All or nothing of one stage: a failing one, or a batch that is too small, goes back to before."""
@@ -136,6 +176,9 @@ class Pass:
                 except StopIteration:
                     return
                 answer = None
+                if isinstance(edit, Ask) and self._weighing:
+                    self.report.refuse(stage.name, "an Ask behind `pays`")
+                    return
                 if isinstance(edit, Ask):
                     answer = yield from self._ask(stage, edit)
                     continue
@@ -166,7 +209,7 @@ class Pass:
         trigger = self.trigger
         if trigger == "auto" and "auto" not in self._pinned:
             gates = (opening(stage.options, self.work.view, self.idle, manual=False) for stage in self.plan.stages)
-            trigger = "auto" if any(not gate.closed for gate in gates) else "first_send"
+            trigger = "auto" if self._weighing or any(not gate.closed for gate in gates) else "first_send"
         if trigger not in self._pinned and "auto" not in self._pinned:
             self._pinned.add(trigger)
             hooks.pins(self.work, trigger)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +67,8 @@ class Cache(_Section):
     """Seconds, or ``5m``, ``1h``: how long a prefix is kept."""
     minimum: Size | None = None
     """Tokens; shorter prefixes are not kept."""
+    step: Annotated[Size, Field(gt=0)] | None = None
+    """Tokens; what is read is a multiple of it."""
 
 
 class Price(_Section):
@@ -77,6 +79,8 @@ class Price(_Section):
     cache_read: float
     cache_write: float
     cache_write_1h: float
+    cliffs: tuple[tuple[Size, float], ...] | None = None
+    """``[[200k, 2]]``: the input of a request with more than 200k tokens costs twice as much; ``[]``: none do."""
 
 
 class Service(_Section):
@@ -105,10 +109,18 @@ class Thresholds(_Section):
 
 
 class Storage(_Section):
-    """URLs; ``{data}`` stands for ``~/.local/share/trimtab``."""
+    """URLs, in which ``{data}`` stands for ``~/.local/share/trimtab``, and what `trimtab gc` may remove there."""
 
     ledger: Annotated[str, _part("ledger", "sqlite:///")]
     blobs: Annotated[str, _part("blobs", "file://")]
+    keep_days: int | None = Field(None, ge=1)
+    """Days after its last decision for which a session is kept; unless said, for ever."""
+    max_bytes: Size | None = None
+    """Bytes of rows and originals above which the sessions that were used longest ago go; unless said, any number."""
+
+    def __iter__(self) -> Generator[tuple[str, Any], None, None]:
+        """Yield the stores: kind and URL."""
+        yield from (("ledger", self.ledger), ("blobs", self.blobs))
 
 
 @dataclass(frozen=True, slots=True)

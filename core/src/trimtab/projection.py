@@ -223,8 +223,12 @@ class Projection:
         state, path = self.state, self.path
         outer = self._outermost()
         index = start = 0
+        lead = next((n for n, message in enumerate(path) if message.role != "system"), len(path))
         while index < len(path):
             message = path[index]
+            if index == lead:
+                yield from self._inserted("system", start, index)
+                start = index
             if index in outer:
                 fold, end = outer[index]
                 yield self._fold(fold, start, end)
@@ -240,6 +244,13 @@ class Projection:
             if f"tail:{message.id}" in state.inserts:
                 yield from self._inserted(f"tail:{message.id}", start, index)
                 start = index
+        if lead == len(path):
+            yield from self._inserted("system", start, index)
+
+    @property
+    def boundary(self) -> Fold | None:
+        """The fold that stands where the view starts, behind system messages."""
+        return next((item.fold for item in self.items if item.role != "system"), None)
 
     def _outermost(self) -> dict[int, tuple[Fold, int]]:
         spans: dict[int, tuple[Fold, int]] = {}
@@ -260,9 +271,11 @@ class Projection:
 
     def _inserted(self, key: str, start: int, end: int) -> Iterator[Item]:
         for text, _ in self.state.inserts.get(key, ()):
-            wire = self.dialect.user([text])
-            yield Item(digest(wire), "user", OVERHEAD + self.conversation.count(text), start, end, wire, text=text)
-            start = end
+            wire = self.dialect.instruction(text) if key == "system" else self.dialect.user([text])
+            if wire is not None:
+                role, tokens = str(wire["role"]), OVERHEAD + self.conversation.count(text)
+                yield Item(digest(wire), role, tokens, start, end, wire, text=text)
+                start = end
 
     def _fold(self, fold: Fold, start: int, end: int) -> Item:
         wire = self.dialect.user([fold.text, *fold.carried])

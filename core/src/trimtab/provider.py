@@ -39,6 +39,8 @@ class Provider:
     window: int
     ttl: float
     minimum: int
+    step: int
+    """What is read from the cache is a multiple of it."""
     price: Price
     prefix_bound: bool
     """Thinking is bound to everything before it (R23)."""
@@ -55,21 +57,22 @@ def family_factor(model: str) -> float | None:
 def resolve(settings: Any) -> Provider:
     """The provider of a profile; every value that the profile states wins over the table."""
     model = part("models", "table")(settings.model)
-    ttl = settings.cache.ttl if settings.cache.ttl is not None else getattr(model, "ttl", 300.0)
-    long = ttl > 300.0
-    price = settings.price or getattr(model, "price", None)
-    write = "cache_write_1h" if long else "cache_write"
+
+    def fact(section: Any, name: str, default: Any) -> Any:
+        stated = getattr(section, name, None)
+        return getattr(model, name, default) if stated is None else stated
+
+    ttl, price = fact(settings.cache, "ttl", 300.0), fact(settings, "price", None)
+    write = "cache_write_1h" if ttl > 300.0 else "cache_write"
+    cliffs = fact(settings.price, "cliffs", ())
     return Provider(
         model=settings.model,
         known=model is not None,
-        window=settings.window or getattr(model, "window", WINDOW),
+        window=fact(settings, "window", 0) or WINDOW,
         ttl=ttl,
-        minimum=settings.cache.minimum if settings.cache.minimum is not None else getattr(model, "minimum", 1024),
-        price=Price(price.input, price.cache_read, getattr(price, write), getattr(model, "cliffs", ()))
-        if price
-        else Price(),
-        prefix_bound=settings.prefix_bound
-        if settings.prefix_bound is not None
-        else getattr(model, "prefix_bound", False),
-        factor=settings.factor or getattr(model, "factor", 1.2),
+        minimum=fact(settings.cache, "minimum", 1024),
+        step=fact(settings.cache, "step", 1),
+        price=Price(price.input, price.cache_read, getattr(price, write), cliffs) if price else Price(),
+        prefix_bound=fact(settings, "prefix_bound", False),
+        factor=fact(settings, "factor", 1.2),
     )

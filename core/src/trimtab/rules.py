@@ -38,14 +38,7 @@ KERNEL = "kernel:"
 
 _SHOWABLE = ("document", "image", "text", "tool_result")
 
-_APART = {
-    (None, "assistant"),
-    (None, "system"),
-    ("assistant", "assistant"),
-    ("assistant", "system"),
-    ("system", "user"),
-}
-"""Roles that may not become neighbours (None: the start of the view)."""
+_REPLACEABLE = (*_SHOWABLE, "tool_use")
 
 
 class Refused(Exception):  # noqa: N818 - an outcome that is counted, not an error
@@ -105,13 +98,14 @@ def _text(text: Any) -> str:
 def _replace(view: View, edit: Replace) -> Replace:
     block, text = _block(view, edit.block), _text(edit.text)
     message = _shown(view, block)
-    if block.type not in _SHOWABLE or message.role == "system":
+    if block.type not in _REPLACEABLE or block.server or message.role == "system":
         raise Refused(f"{block.type} of {message.role} cannot be replaced")
+    if block.type == "tool_use" and not _arguments(block, text):
+        raise Refused("not a JSON object with the call's keys")
     if message.role == "assistant" and message.depth >= latest(view):
         raise Refused("latest assistant message")
     state = view.projection.state
-    repair = state.repairs.get(message.id)
-    if repair is not None and block.wire not in repair.blocks:
+    if _repaired(view, block):
         raise Refused("repaired")
     for pinned in _pinned(view, [block.id]):
         if (pinned.text or block.text) not in text or (block.media and not pinned.text):
@@ -123,6 +117,22 @@ def _replace(view: View, edit: Replace) -> Replace:
     if not names_empty and view.projection.count(block.id, text) >= size:
         raise Refused("does not shrink")
     return Replace(block.id, text, str(edit.reason))
+
+
+def _repaired(view: View, block: Block) -> bool:
+    """Whether a repair took the block out of its message, or changed it."""
+    repair = view.projection.state.repairs.get(block.id.partition(".")[0])
+    return repair is not None and block.wire not in repair.blocks
+
+
+def _arguments(block: Block, text: str) -> bool:
+    """Whether a text is other arguments of a call: an object with the same keys."""
+    try:
+        said = json.loads(text)
+        json.dumps(said, ensure_ascii=False, allow_nan=False).encode()  # half of a character may hide in an escape
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and bool(said) and said.keys() == block.input.keys()
 
 
 def latest(view: View) -> int:
@@ -163,7 +173,14 @@ def _whole(view: View, chosen: set[int], *, turns: bool) -> None:
                     raise Refused("not whole")
                 at += 1
     calls = {call for index in chosen for call in _calls(view, path[index])}
-    for index in range(max(0, min(chosen) - 2), min(max(chosen) + 3, len(path))):
+    first, end = min(chosen), max(chosen) + 1
+    while first and path[first].role != "assistant":
+        first -= 1
+    while first and path[first - 1].role == "assistant":
+        first -= 1
+    while end < len(path) and path[end].role != "assistant":
+        end += 1
+    for index in range(first, end):
         if index not in chosen and not calls.isdisjoint(_calls(view, path[index])):
             raise Refused("splits a call and its result")
 
@@ -179,7 +196,7 @@ def _calls(view: View, message: Message) -> set[str]:
 
 def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
     """Nobody gets a neighbour of a role that may not stand there; no fold is cut."""
-    items = view.projection.items
+    items, apart = view.projection.items, view.projection.dialect.apart
     before: str | None = None
     gap = False
     for item in items:
@@ -188,11 +205,11 @@ def _neighbours(view: View, chosen: set[int], *, folded: bool) -> None:
         if taken and taken != own and item.fold:
             raise Refused("crosses a fold")
         if taken or (item.message is None and item.fold is None and item.end - 1 in chosen):
-            if folded and not gap and (before, "user") in _APART:
+            if folded and not gap and (before, "user") in apart:
                 raise Refused("the summary would follow a system message")
             gap = True
             continue
-        if gap and not folded and (before, item.role) in _APART:
+        if gap and not folded and (before, item.role) in apart:
             raise Refused("would leave messages side by side whose roles may not be")
         gap, before = False, item.role
 
@@ -226,7 +243,7 @@ def _fold(view: View, edit: Fold) -> Fold:
     chosen = set(run)
     _whole(view, chosen, turns=False)
     _neighbours(view, chosen, folded=True)
-    fold = Fold(tuple(path[index].id for index in run), text, str(edit.reason), _carried(view, run))
+    fold = Fold(tuple(path[index].id for index in run), text, str(edit.reason), _carried(view, run), str(edit.full))
     freed = sum(item.tokens for item in projection.items if item.end - 1 in chosen)
     if projection.fold_tokens(fold) >= freed:
         raise Refused("does not shrink")
@@ -250,7 +267,7 @@ def _insert(view: View, edit: Insert) -> Insert:
     if edit.anchor == "system":
         if view.answers:
             raise Refused("system text is fixed after the first request")
-        at = path[0].id
+        at = next((message for message in path if message.role != "system"), path[-1]).id
     elif edit.anchor == "tail":
         if path[-1].role != "user":
             raise Refused("the conversation does not end with a user message")
@@ -258,10 +275,10 @@ def _insert(view: View, edit: Insert) -> Insert:
             raise Refused("a call still waits for its result")
         at = path[-1].id
     else:
-        first = view.projection.items[0].fold
-        if edit.anchor != "after_boundary" or first is None:
+        boundary = view.projection.boundary
+        if edit.anchor != "after_boundary" or boundary is None:
             raise Refused("no boundary")
-        at = first.run[-1]
+        at = boundary.run[-1]
     tokens = view.tokens + view.context.meter.factor * view.projection.conversation.count(text)
     if edit.anchor != "after_boundary" and tokens > view.window.auto:
         raise Refused("no room")
@@ -323,9 +340,11 @@ def pin(view: View, edit: Pin) -> Pin:
             raise Refused("these words are nowhere")
     else:
         block = _block(view, edit.block)
-    repair = view.projection.state.repairs.get(_shown(view, block).id)
-    if block.type not in _SHOWABLE or (repair is not None and block.wire not in repair.blocks):
+    _shown(view, block)
+    if block.type not in _SHOWABLE:
         raise Refused(f"{block.type} cannot be pinned")
+    if _repaired(view, block):
+        raise Refused("repaired")
     if text and (text not in block.text or not text.strip()):
         raise Refused("the block does not hold these words")
     face = view.projection.state.faces.get(block.id)
@@ -345,7 +364,7 @@ def thinking(view: View, depth: int) -> list[tuple[int, str]]:
         for item in view.projection.items
         if item.message is not None and item.message.depth > depth
         for block in item.message.blocks
-        if block.type == "thinking" and block.id not in faces
+        if block.type == "thinking" and block.id not in faces and not _repaired(view, block)
     ]
 
 
@@ -371,9 +390,11 @@ def _thinking(view: View, ids: Sequence[str], reason: str) -> Drop:
 
 
 def closed(view: View) -> int:
-    """The position from which thinking is untouchable: the open turn, or the latest answer if that is earlier."""
-    turns = view.projection.turns
-    return min(turns[-1] if turns else 0, latest(view))
+    """The position from which thinking is untouchable: the open turn, and an answer whose calls were just answered."""
+    turns, start = view.projection.turns, latest(view)
+    opened = turns[-1] if turns else 0
+    calls = any(block.type == "tool_use" for message in view.projection.path[start:] for block in message.blocks)
+    return min(opened, start) if calls else opened
 
 
 def position(view: View, edit: Edit) -> int | None:

@@ -135,14 +135,14 @@ class Session:
             self.meter,
             Names(),
             profile.tools,
-            stored=lambda block: ledger.blobs.path(ledger.blobs.key(stored_text(block), ".txt")),
+            stored=lambda text: ledger.blobs.path(ledger.blobs.key(stored_text(text), ".txt")),
             owns=ledger.blobs.owns,
             unsent=profile.history == "unsent",
         )
         self._ask = ask
         self._manager = manager(profile.hooks)
         stages = [_made(item) for item in profile.stages]
-        self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound)
+        self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
         self._heads: list[tuple[tuple[Any, Any], str, int]] = []
         self._started = False
         self._mended = 0
@@ -329,6 +329,8 @@ class Session:
         """Where the exchange begins that the first new message belongs to."""
         start = min(location.shared, self._mended) if self.projection is not None else 0
         while start and base.path[start - 1].role != "assistant":
+            start -= 1
+        while start and base.path[start - 1].role == "assistant":
             start -= 1
         return start
 

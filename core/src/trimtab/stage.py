@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from trimtab.view import View
 
 __all__ = ["Condition", "Hook", "HookOptions", "Stage", "StageOptions", "When"]
-WORDS = {"always": None, "cold": None, "idle": "60m", "over": "auto"}
+WORDS = {"always": None, "cold": None, "idle": "60m", "over": "auto", "pays": None}
 LEVELS = ("auto", "block", "warn")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One word of a ``when``: ``always``, ``cold``, ``idle`` (value in seconds) or ``over``.
+    """One word of a ``when``: ``always``, ``cold``, ``idle`` (value in seconds), ``over`` or ``pays``.
 
     The value of ``over``: tokens (int), a share of the effective window (float, above 0 up to 1), or a level.
     """
@@ -84,7 +84,7 @@ class StageOptions(HookOptions):
     when: When = When()
     """When edits of sent content may pass; free edits pass at once."""
     at_least: Size = 0
-    """Tokens; smaller batches of edits of sent content wait."""
+    """Tokens; smaller batches of edits of sent content wait, and ``pays`` weighs again after that much growth."""
     unless: str | None = None
     """A stage's name: closed while that one is listed and working."""
     target: Amount | None = None

@@ -7,10 +7,10 @@ reason; a store that raised stays usable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
-__all__ = ["BlobStore", "LedgerStore"]
+__all__ = ["BlobStore", "Entry", "LedgerStore"]
 
 
 class LedgerStore(Protocol):
@@ -28,8 +28,22 @@ class LedgerStore(Protocol):
     def sessions(self) -> list[str]:
         """Return the ids of all sessions that have rows, most recently written first."""
 
+    def delete(self, session: str, expected: int) -> None:
+        """Remove all rows of a session, up to number ``expected``: all or none, durable on return.
+
+        Raises `Lost`, and removes nothing, if the session's last row is not ``expected``.
+        """
+
     def close(self) -> None:
         """Let go of files. Again does no harm; the next call of another method opens them anew."""
+
+
+class Entry(NamedTuple):
+    """One stored original: its key, its size in bytes, and the epoch seconds of its last `BlobStore.put`."""
+
+    key: str
+    size: int
+    time: float
 
 
 class BlobStore(Protocol):
@@ -42,7 +56,7 @@ class BlobStore(Protocol):
     def put(self, data: bytes, suffix: str) -> str:
         """Store ``data``, durable on return, and return its key; the same data twice is one blob.
 
-        A blob is never seen half-written. One that was damaged is mended.
+        A blob is never seen half-written. One that was damaged is mended. One that is there counts as put now.
         """
 
     def get(self, key: str) -> bytes:
@@ -53,3 +67,12 @@ class BlobStore(Protocol):
 
     def owns(self, path: object) -> str | None:
         """Return the key if ``path``, in whatever spelling, is one that `path` gives; never raises."""
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield what is stored, in no order; what is put or deleted meanwhile may be missing. Makes no file."""
+
+    def delete(self, key: str, before: float) -> bool:
+        """Remove the blob if it is there and its last `put` was before ``before`` (epoch seconds); tell whether it was.
+
+        A `put` that goes on at the same time either makes it stay or stores it anew.
+        """

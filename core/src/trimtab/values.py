@@ -13,7 +13,8 @@ from trimtab.errors import ProfileError
 
 __all__ = ["Amount", "Duration", "Size", "Window", "amount", "duration", "size", "window"]
 SMALLEST = 1_000  # tokens; a window below holds no conversation, and 0 is a slip
-SIZES, SECONDS = {"": 1, "k": 1_000, "m": 1_000_000}, {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
+SIZES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def _number(value: Any, units: Mapping[str, int], what: str, *, whole: bool = False) -> Decimal:

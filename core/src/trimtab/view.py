@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.conversation import Block, Message
+from trimtab.edits import Fold
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
 from trimtab.tokens import Meter
@@ -25,7 +26,7 @@ class Context:
     names: Names
     tools: Mapping[str, str]
     """Tool-name pattern to tool class."""
-    stored: Callable[[Block], str]
+    stored: Callable[[str], str]
     owns: Callable[[str], str | None]
     unsent: bool = False
     """`history: unsent`: nothing counts as sent."""
@@ -244,6 +245,20 @@ class View:
         return self.projection.conversation.on(self.projection.path, (id,))
 
     @property
+    def held(self) -> int:
+        """How many leading messages of the path the provider's cache still holds; editing what lies behind is free."""
+        return self.context.held
+
+    @property
+    def reads(self) -> dict[str, list[Result]]:
+        """The results in the view that read or edit a file, by the path that their call names, in order."""
+        found: dict[str, list[Result]] = {}
+        for result in self.results:
+            if result.path is not None and result.tool_class in ("edit", "ranged_read", "read"):
+                found.setdefault(result.path, []).append(result)
+        return found
+
+    @property
     def window(self) -> Window:
         """The window and its thresholds, in tokens."""
         return self.context.window
@@ -267,13 +282,25 @@ class View:
         """The newest note under ``key`` on this path; None where there is none."""
         return self.projection.state.notes.get(key)
 
+    @property
+    def restored(self) -> frozenset[str]:
+        """Ids of messages whose fold was undone by request: a fold that takes one of them in again is refused."""
+        notes = self.projection.state.notes.items()
+        undone = {key.split(":")[1] for key, said in notes if said and key.startswith("kernel:") and "restored" in key}
+        folds = (edit for seq, edit in self.projection.rows if isinstance(edit, Fold) and str(seq) in undone)
+        return frozenset(id for fold in folds for id in fold.run)
+
     def shown(self, name: str) -> int:
         """How many blocks of the view show this name (an identifier or a path) verbatim."""
         return self.context.names.shown(self.projection, name)
 
     def stored(self, block: Block) -> str:
         """Where the original text of a block will lie once an edit hides it: a path for a placeholder."""
-        return self.context.stored(block)
+        return self.context.stored(block.text)
+
+    def stored_text(self, text: str) -> str:
+        """Where the ``full`` text of a fold will lie."""
+        return self.context.stored(text)
 
     def is_stored(self, path: str) -> bool:
         """Whether a path leads to an original that we stored."""

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trimtab.texts import clean, names
 from trimtab_tool_result_budget import BudgetOptions
-from trimtab_tool_result_budget.cutting import clean
-from trimtab_tool_result_budget.names import names
 from trimtab_tool_result_budget.preview import preview
 
 CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpus" / "claude-code"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import compact, explain, pipe, plugins, profile, replay
+from trimtab.cli import compact, explain, gc, pipe, plugins, profile, replay, sessions
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -59,10 +59,12 @@ def _options(
 # One line for each subcommand, in alphabetical order.
 app.command("compact")(compact.compact)
 app.command("explain")(explain.explain)
+app.command("gc")(gc.gc)
 app.command("pipe")(pipe.pipe)
 app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")
 app.command("replay")(replay.replay)
+app.add_typer(sessions.app, name="sessions")
 
 
 def main() -> None:

@@ -87,14 +87,14 @@ class _Given:
 
 def _read(file: Path) -> _Given:
     """The messages of a file; of a recording with several branches the last one's."""
-    from trimtab.transcripts import FORMATS, messages, read
+    from trimtab.transcripts import FORMATS, messages, openai_messages, read
     from trimtab.transcripts.source import load
 
     source = load(file, [format.name for format in FORMATS])
     recording = read(source)
     skipped = ", ".join(f"{count} {what}" for what, count in recording.skipped.items())
     notes = [f"skipped: {skipped}"] if skipped else []
-    if recording.format == messages.NAME:
+    if recording.format in (messages.NAME, openai_messages.NAME):
         around = source.document if isinstance(source.document, dict) and "role" not in source.document else None
         found = messages.entries(source)
         about = (recording.dialect, recording.format, recording.system, recording.tools, around, notes)

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trimtab.cli.provider import Named
+from trimtab.cli.stored import opened, unknown
 from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.ledger import Ledger
-    from trimtab.stores import BlobStore, LedgerStore
+    from trimtab.stores import BlobStore
 
 __all__ = ["explain"]
 
-NEWEST = 20
-"""Sessions that an error lists."""
 QUOTED = 60
 """Characters of a text that are repeated."""
 
@@ -49,23 +48,13 @@ def explain(
         typer.echo(printable(line))
 
 
-def _storage(profile: str | None) -> tuple[LedgerStore, BlobStore, str]:
-    """The stores that a profile names, and where the ledger is."""
-    from trimtab.parts import part
-    from trimtab.profile import load
-
-    storage = load(profile, overrides={"stages": [], "hooks": []}).storage
-    ledger, blobs = (part(kind, url.partition(":")[0])(url) for kind, url in storage)
-    return ledger, blobs, storage.ledger
-
-
 def _ledger(session: str, profile: str | None) -> Ledger:
     from trimtab.ledger import Ledger
 
-    store, blobs, where = _storage(profile)
+    store, blobs, storage = opened(profile)
     ledger = Ledger(store, blobs, session)
     if not ledger.decisions:
-        raise _unknown(session, store.sessions(), where)
+        raise unknown(session, store.sessions(), storage.ledger)
     return ledger
 
 
@@ -73,7 +62,7 @@ def _list(profile: str | None, as_json: bool) -> None:
     """Print the id of every session, and how many decisions its rows are."""
     from trimtab.cli.text import columns
 
-    store, _, where = _storage(profile)
+    store, _, storage = opened(profile)
     found = [(session, len(store.load(session))) for session in store.sessions()]
     if as_json:
         typer.echo(json.dumps([{"session": session, "decisions": number} for session, number in found], indent=2))
@@ -81,20 +70,7 @@ def _list(profile: str | None, as_json: bool) -> None:
     for line in columns([(printable(session), counted(number, "decision")) for session, number in found]):
         typer.echo(line)
     if not found:
-        typer.echo(f"{where}: no session yet", err=True)
-
-
-def _unknown(session: str, stored: list[str], where: str) -> Exception:
-    import difflib
-
-    from trimtab.errors import Unknown
-
-    if not stored:
-        return Unknown(f"no session {session!r}, nor any other", where=where)
-    near = difflib.get_close_matches(session, stored, n=1)
-    label = "there" if len(stored) <= NEWEST else f"the newest of {len(stored):,}"
-    shown = {*near, *stored[:NEWEST]}
-    return Unknown(f"no session {session!r}", where=where, given=session, available=shown, label=label)
+        typer.echo(f"{storage.ledger}: no session yet", err=True)
 
 
 def _lines(ledger: Ledger) -> Iterator[str]:

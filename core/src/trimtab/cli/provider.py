@@ -25,7 +25,7 @@ def overrides(
     said: dict[str, Any] = {"cache": {}}
     if model is not None:
         said |= {"model": model, "price": None, "prefix_bound": None, "factor": None}
-        said["cache"] |= {"ttl": None, "minimum": None}
+        said["cache"] |= {"ttl": None, "minimum": None, "step": None}
     if window is not None:
         said["window"] = window
     if ttl is not None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -37,7 +38,10 @@ def replay(
         list[str] | None,
         typer.Option(metavar="NAME|PATH", help="A packaged profile's name, or a file; repeat it to compare."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Price the requests as this model's, not the profile's.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Price the requests as this model's, not the profile's; repeat it to compare."),
+    ] = None,
     window: Annotated[str | None, typer.Option(metavar="TOKENS", help="The window, as 200k or 1m.")] = None,
     ttl: Annotated[
         str | None, typer.Option(metavar="DURATION", help="How long the cache is kept, as 5m or 1h.")
@@ -63,20 +67,22 @@ def replay(
 
     if as_json and requests == STD:
         raise typer.BadParameter("- and --json would both write to stdout", param_hint="--requests")
-    setup = Setup(model, _parsed(tokens, window, "--window"), _parsed(duration, ttl, "--ttl"), probe_pins)
+    size, kept = _parsed(tokens, window, "--window"), _parsed(duration, ttl, "--ttl")
+    models: Sequence[str | None] = model or [None]
+    setups = [Setup(name, size, kept, probe_pins) for name in models]
     profiles = [load(name) for name in profile] if profile else [load()]
     recordings, failed = _read(sessions or [newest(Path.home())])
     if not recordings:
         raise typer.Exit(2)
     with _opened(requests) as out:
-        tallies = _run(recordings, profiles, setup, out, quiet=as_json or not sys.stderr.isatty())
+        tallies = _run(recordings, profiles, setups, out, quiet=as_json or not sys.stderr.isatty())
     if as_json:
         typer.echo(json.dumps(document(tallies), indent=2, ensure_ascii=False))
     else:
         _print(tallies, stderr=requests == STD)
     for tally in tallies:
         for failure in tally.failures:
-            typer.echo(f"{tally.session}, {tally.profile}: {failure}", err=True)
+            typer.echo(f"{tally.session}, {tally.profile}, {tally.model}: {failure}", err=True)
     if failed:
         raise typer.Exit(1)
 
@@ -123,29 +129,28 @@ def _read(paths: Sequence[Path]) -> tuple[list[Recording], bool]:
             recording.session += f" ({file})"
         recordings.append(recording)
     if not found:
-        typer.echo(f"no .json or .jsonl file in {', '.join(map(str, paths))}", err=True)
+        typer.echo(f"no .json, .jsonl or .traj file in {', '.join(map(str, paths))}", err=True)
     return recordings, not found or len(recordings) < len(found)
 
 
 def _run(
     recordings: Sequence[Recording],
     profiles: Sequence[Profile],
-    setup: Setup,
+    setups: Sequence[Setup],
     out: IO[str] | None,
     *,
     quiet: bool,
 ) -> list[Tally]:
-    """Replay every session under every profile; one after another, for the milliseconds to be true."""
+    """Replay every session under every profile and setup; one after another, for the milliseconds to be true."""
     from trimtab.replay.run import replay as one
 
     tallies = []
-    total = len(profiles) * sum(len(recording.requests) for recording in recordings)
+    total = len(profiles) * len(setups) * sum(len(recording.requests) for recording in recordings)
     with nullcontext(lambda: None) if quiet else _bar(total) as step:
-        for recording in recordings:
-            for profile in profiles:
-                sink = _sink(out, recording.session, profile.name) if out else None
-                adapted = setup.adapt(profile, recording.dialect)
-                tallies.append(one(recording, adapted, profile.name, sink=sink, step=step))
+        for recording, profile, setup in product(recordings, profiles, setups):
+            adapted = setup.adapt(profile, recording)
+            sink = _sink(out, recording.session, profile.name, adapted.provider.model) if out else None
+            tallies.append(one(recording, adapted, profile.name, sink=sink, step=step))
     return tallies
 
 
@@ -159,13 +164,14 @@ def _bar(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: progress.advance(task)
 
 
-def _sink(out: IO[str], session: str, profile: str) -> Callable[[int, Any], None]:
+def _sink(out: IO[str], session: str, profile: str, model: str) -> Callable[[int, Any], None]:
     """Write one line per request: what would be sent, and what the pass did."""
 
     def write(i: int, prepared: Any) -> None:
         line = {
             "session": session,
             "profile": profile,
+            "model": model,
             "i": i,
             **{key: getattr(prepared, key) for key in ("messages", "system", "tools", "extra")},
             "report": prepared.report.as_dict(),

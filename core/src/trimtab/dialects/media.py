@@ -19,7 +19,18 @@ from typing import Any
 
 from trimtab.counters.estimate import Estimate
 
-__all__ = ["IMAGE", "PAGE", "PAGES", "image_size", "image_tokens", "media_tokens", "pdf_pages", "pdf_tokens"]
+__all__ = [
+    "IMAGE",
+    "PAGE",
+    "PAGES",
+    "base64_size",
+    "decoded",
+    "image_size",
+    "image_tokens",
+    "media_tokens",
+    "pdf_pages",
+    "pdf_tokens",
+]
 
 IMAGE = 1_600
 """Tokens of an image whose size cannot be read (by URL, by file id, damaged): what a large one costs on the
@@ -173,7 +184,7 @@ def media_tokens(block: Mapping[str, Any], count: Callable[[str], int] = _estima
     if kind == "text":
         return count(str(block.get("text") or ""))
     if kind == "image":
-        size = _header(shape.get("data"))
+        size = base64_size(shape.get("data"))
         return image_tokens(*size, fine=fine) if size else IMAGE
     if kind != "document":
         return count(json.dumps(block, ensure_ascii=False, default=str))
@@ -184,15 +195,15 @@ def media_tokens(block: Mapping[str, Any], count: Callable[[str], int] = _estima
         content = shape.get("content")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
         return about + sum(media_tokens(part, count, fine=fine) for part in parts if isinstance(part, Mapping))
-    return about + pdf_tokens(pdf_pages(_decode(shape.get("data"))))
+    return about + pdf_tokens(pdf_pages(decoded(shape.get("data"))))
 
 
-def _header(data: object) -> tuple[int, int] | None:
+def base64_size(data: object) -> tuple[int, int] | None:
     """The size of a base64 image: from its first bytes, for a JPEG from as far as its metadata may reach."""
-    return next(filter(None, (image_size(_decode(data, reach)) for reach in _REACH)), None)
+    return next(filter(None, (image_size(decoded(data, reach)) for reach in _REACH)), None)
 
 
-def _decode(data: object, characters: int | None = None) -> bytes:
+def decoded(data: object, characters: int | None = None) -> bytes:
     """The bytes of base64 text, line breaks allowed; empty where it is none."""
     if not isinstance(data, str):
         return b""

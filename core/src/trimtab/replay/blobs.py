@@ -19,7 +19,7 @@ class ShownBlobs:
 
     def __init__(self, url: str) -> None:
         files, shown = FileBlobs(url), FileBlobs(SHOWN)
-        self.put, self.get = files.put, files.get
+        self.put, self.get, self.delete, self.entries = files.put, files.get, files.delete, files.entries
         self.path, self.owns = shown.path, shown.owns
 
     @staticmethod

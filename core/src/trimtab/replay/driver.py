@@ -63,6 +63,6 @@ class Driver:
         """Report the recorded usage less the ``lacking`` tokens that the prepared request had not."""
         known = min(self._lacking.get(request.branch, 0.0), lacking)
         self._lacking[request.branch] = lacking
-        if request.usage is not None:
-            usage = reduced(request.usage, known, lacking - known)
-            self.session.observe({"usage": usage, "model": request.model})
+        usage = self.session.dialect.usage({"usage": request.usage, "model": request.model})
+        if usage is not None:
+            self.session.observe(reduced(usage, known, lacking - known))

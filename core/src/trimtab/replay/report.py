@@ -13,7 +13,7 @@ from trimtab.replay.rewrites import Kind
 from trimtab.replay.simulate import Bill
 from trimtab.report import Report
 
-__all__ = ["TOTAL", "StageTally", "Tally", "document", "of", "row"]
+__all__ = ["TOTAL", "StageTally", "Tally", "columns", "document", "row"]
 
 TOTAL = "total"
 
@@ -37,6 +37,8 @@ class Tally:
 
     session: str
     profile: str
+    model: str
+    """Whose prices and cache facts these are."""
     facts: str
     """What the figures rest on, in words: model, prices, window, counter."""
     notes: list[str]
@@ -76,7 +78,10 @@ class Tally:
 
 
 def row(tallies: Sequence[Tally], session: str, profile: str) -> dict[str, Any]:
-    """The figures of one tally, or of several together; the keys never change."""
+    """The figures of one tally, or of several together; the keys never change.
+
+    ``model`` names all models of the tallies.
+    """
     before, after = [tally.before for tally in tallies], [tally.after for tally in tallies]
     cost = sum(bill.cost for bill in after)
     kept = [kept for tally in tallies for kept in tally.kept]
@@ -85,6 +90,7 @@ def row(tallies: Sequence[Tally], session: str, profile: str) -> dict[str, Any]:
     return {
         "session": session,
         "profile": profile,
+        "model": ", ".join(dict.fromkeys(tally.model for tally in tallies)),
         "requests": sum(bill.requests for bill in before),
         "exceptions": sum(tally.exceptions for tally in tallies),
         "invalid_requests": sum(tally.invalid_requests for tally in tallies),
@@ -113,20 +119,27 @@ def row(tallies: Sequence[Tally], session: str, profile: str) -> dict[str, Any]:
 
 
 def document(tallies: Sequence[Tally]) -> dict[str, Any]:
-    """The JSON of ``trimtab replay --json``: a row per session and profile, and one over all of them.
+    """The JSON of ``trimtab replay --json``: a row per session, profile and model, and one over all of them.
 
-    Several profiles also have a total each, under ``total.profiles``.
+    Several profiles or models also have a total each, under ``total.profiles``, by the names of `columns`.
     """
-    profiles = list(dict.fromkeys(tally.profile for tally in tallies))
-    total = row(tallies, TOTAL, ", ".join(profiles))
-    if len(profiles) > 1:
-        total["profiles"] = {name: row(of(tallies, name), TOTAL, name) for name in profiles}
+    total = row(tallies, TOTAL, ", ".join(dict.fromkeys(tally.profile for tally in tallies)))
+    found = columns(tallies)
+    if len(found) > 1:
+        total["profiles"] = {name: row(group, TOTAL, group[0].profile) for name, group in found.items()}
     return {"sessions": [row([tally], tally.session, tally.profile) for tally in tallies], "total": total}
 
 
-def of(tallies: Iterable[Tally], profile: str) -> list[Tally]:
-    """Those of one profile."""
-    return [tally for tally in tallies if tally.profile == profile]
+def columns(tallies: Sequence[Tally]) -> dict[str, list[Tally]]:
+    """The tallies by profile; by ``profile, model`` where a session was replayed on several price cards."""
+    models: dict[tuple[str, str], set[str]] = {}
+    for tally in tallies:
+        models.setdefault((tally.session, tally.profile), set()).add(tally.model)
+    several = any(len(names) > 1 for names in models.values())
+    found: dict[str, list[Tally]] = {}
+    for tally in tallies:
+        found.setdefault(f"{tally.profile}, {tally.model}" if several else tally.profile, []).append(tally)
+    return found
 
 
 def _hit_rate(bills: Sequence[Bill]) -> float:

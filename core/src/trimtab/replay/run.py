@@ -68,7 +68,8 @@ class _Replay:
         self.tally = Tally(
             recording.session,
             name,
-            described(self.session),
+            provider.model,
+            described(self.session, recording),
             notes(recording),
             provider.window,
             before=Bill(provider),

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from trimtab.errors import TrimtabError
-from trimtab.models import AS_OF, MODELS, find
+from trimtab.models import MODELS, find
 from trimtab.profile import Item, Profile
 from trimtab.replay.probe import ProbePins
 from trimtab.session import Session
 from trimtab.transcripts import Recording
 
-__all__ = ["WINDOW", "Setup", "described", "files", "newest", "notes"]
+__all__ = ["WINDOW", "Setup", "answered", "described", "files", "newest", "notes"]
 
 WINDOW = 200_000
-"""Tokens of the window where neither the profile nor the caller says otherwise.
+"""Tokens of the window where neither the profile nor the caller says otherwise, or the model's where that is smaller.
 
-Not the model's own: a session that was recorded in a window of 200k tells nothing about one of a million.
+Not a larger one: a session that was recorded in a window of 200k tells nothing about one of a million.
 """
+
+SUFFIXES = (".json", ".jsonl", ".traj")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,28 @@ class Setup:
     ttl: float | None = None
     seed: int | None = None
 
-    def adapt(self, profile: Profile, dialect: str) -> Profile:
-        """Give the profile as it is replayed on a session of ``dialect``.
+    def adapt(self, profile: Profile, recording: Recording) -> Profile:
+        """Give the profile as it is replayed on one session.
 
-        Another model brings its own prices, cache facts, token factor and binding of thinking, whatever the
-        profile says of its model. Raises `TrimtabError` where its prices are not known.
+        The model is the caller's, else the profile's; but where the session speaks another dialect than the
+        profile, the one that answered in it, if that one is known. Another model than the profile's brings its own
+        prices, cache facts, token factor and binding of thinking, whatever the profile says of its model. Raises
+        `TrimtabError` where the prices of the caller's model are not known.
         """
         provider = profile.provider
-        changes: dict[str, object] = {"kind": dialect, "window": self.window or provider.window or WINDOW}
+        model = self.model
+        if model is not None and find(model) is None:
+            what = f"no prices are known for the model {model!r}"
+            raise TrimtabError(what, given=model, available=MODELS, label="known")
+        if model is None and recording.dialect != provider.kind and find(answered(recording)):
+            model = answered(recording)
+        changes: dict[str, object] = {"kind": recording.dialect}
         cache = provider.cache
-        if self.model is not None:
-            if find(self.model) is None:
-                what = f"no prices are known for the model {self.model!r}"
-                raise TrimtabError(what, given=self.model, available=MODELS, label="known")
+        if model is not None:
             cache = type(cache)()
-            changes |= {"model": self.model, "price": None, "prefix_bound": None, "factor": None}
+            changes |= {"model": model, "price": None, "prefix_bound": None, "factor": None}
+        known = find(model or provider.model)
+        changes["window"] = self.window or provider.window or min(known.window if known else 0, WINDOW) or WINDOW
         if self.ttl is not None:
             cache = cache.model_copy(update={"ttl": self.ttl})
         hooks = profile.hooks
@@ -56,13 +66,21 @@ class Setup:
         return profile.model_copy(update={"provider": service, "hooks": hooks})
 
 
-def described(session: Session) -> str:
+def answered(recording: Recording) -> str:
+    """The model that answered most requests of a recording; "" where none is recorded."""
+    models = Counter(request.model for request in recording.requests if request.model)
+    return models.most_common(1)[0][0] if models else ""
+
+
+def described(session: Session, recording: Recording) -> str:
     """Say in words what the figures of a session rest on."""
-    provider, price = session.provider, session.profile.provider.price
-    source = "the profile" if price else AS_OF if provider.known else "nowhere: this model is not known"
+    provider, price, known = session.provider, session.profile.provider.price, find(session.provider.model)
+    source = "the profile" if price else known.source if known else "nowhere: this model is not known"
+    recorded = answered(recording)
+    model = provider.model if recorded in ("", provider.model) else f"{provider.model} (recorded: {recorded})"
     bound = "is" if provider.prefix_bound else "is not"
     return (
-        f"model {provider.model}, prices of {source}; cache kept {provider.ttl:g} s; "
+        f"model {model}, prices of {source}; cache kept {provider.ttl:g} s; "
         f"window {provider.window:,}; thinking {bound} bound to its prefix; "
         f"tokens counted by {session.counter.name}"
     )
@@ -75,10 +93,10 @@ def notes(recording: Recording) -> list[str]:
 
 
 def files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Name the files themselves, and of folders all ``.json`` and ``.jsonl`` in them, in order of name."""
+    """Name the files themselves, and of folders all ``.json``, ``.jsonl`` and ``.traj``, in order of name."""
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.suffix in (".json", ".jsonl"))
+            yield from sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
         else:
             yield path
 

@@ -16,6 +16,7 @@ class Bill:
 
     def __init__(self, provider: Provider) -> None:
         self.price = provider.price
+        self.step = provider.step
         self.cache = Cache(provider.ttl, provider.minimum)
         self.cost = 0.0
         self.read = 0.0
@@ -26,11 +27,14 @@ class Bill:
     def send(self, head: str, shown: Sequence[Reading], sizes: Sequence[float], now: float) -> None:
         """Charge one request: what the cache holds is read, the rest written, or fresh if too little to keep.
 
+        Read is a multiple of the provider's step, and nothing if the cache holds less than its minimum.
+
         ``head`` is the key of system and tools, whose size is the first of ``sizes``; ``now`` is epoch
         seconds.
         """
         keys = [head, *(reading.key for reading in shown)]
         read, tokens = sum(sizes[: self.cache.held(keys, now)]), sum(sizes)
+        read = read // self.step * self.step if read >= self.cache.minimum else 0.0
         self.cache.sent(keys, sizes, tokens, now)
         rest, kept = tokens - read, tokens >= self.cache.minimum
         self.cost += self.price.cost(read=read, write=rest if kept else 0.0, fresh=0.0 if kept else rest)

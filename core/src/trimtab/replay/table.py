@@ -1,4 +1,4 @@
-"""Tallies as tables for a terminal: one for each session and a total, profiles side by side."""
+"""Tallies as tables for a terminal: one for each session and a total, profiles and models side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from trimtab.replay.report import TOTAL, Tally, row
+from trimtab.replay.report import TOTAL, Tally, columns, row
 
 __all__ = ["tables"]
 
@@ -64,32 +64,33 @@ LINES: tuple[tuple[str, Cell | None, Cell | None], ...] = (
 
 def tables(tallies: Sequence[Tally]) -> Iterator[Table]:
     """One table per session, and one over all where there are several."""
+    found = columns(tallies)
     sessions = list(dict.fromkeys(tally.session for tally in tallies))
     for session in sessions:
-        groups = [[tally] for tally in tallies if tally.session == session]
-        yield _table(session, groups, groups[0][0].notes)
+        groups = [(name, [tally]) for name, group in found.items() for tally in group if tally.session == session]
+        yield _table(session, groups, groups[0][1][0].notes)
     if len(sessions) > 1:
-        profiles = dict.fromkeys(tally.profile for tally in tallies)
-        groups = [[tally for tally in tallies if tally.profile == profile] for profile in profiles]
-        yield _table(f"{TOTAL}: {len(sessions)} sessions", groups)
+        yield _table(f"{TOTAL}: {len(sessions)} sessions", list(found.items()))
 
 
-def _table(title: str, groups: Sequence[Sequence[Tally]], notes: Sequence[str] = ()) -> Table:
-    """Make one table; each group is the tallies of one profile."""
-    facts = dict.fromkeys(tally.facts for group in groups for tally in group)
+def _table(title: str, groups: Sequence[tuple[str, Sequence[Tally]]], notes: Sequence[str] = ()) -> Table:
+    """Make one table; each group is the tallies of one column, with its name."""
+    facts = dict.fromkeys(tally.facts for _, group in groups for tally in group)
     caption = escape("\n".join([*facts, *notes]))
     table = Table(title=escape(title), title_justify="left", caption=caption, caption_justify="left")
-    table.add_column("")
-    table.add_column("as recorded", justify="right")
-    rows = [_row(group) for group in groups]
-    for made in rows:
-        table.add_column(made["profile"], justify="right")
+    rows = [_row(group) for _, group in groups]
+    models = {made["model"]: made for made in reversed(rows)}
+    recorded = list(reversed(models.values()))
+    labels = ["as recorded" if len(recorded) == 1 else f"as recorded, {made['model']}" for made in recorded]
+    table.add_column("", overflow="fold")
+    for label in (*labels, *(name for name, _ in groups)):
+        table.add_column(escape(label), justify="right", overflow="fold")
     for label, before, after in LINES:
-        cells = [after(made) if after else "" for made in rows]
-        table.add_row(label, before(rows[0]) if before else "", *cells)
+        befores = [before(made) if before else "" for made in recorded]
+        table.add_row(label, *befores, *(after(made) if after else "" for made in rows))
     for stage in dict.fromkeys(stage for made in rows for stage in made["stages"]):
         table.add_section()
-        table.add_row(stage, "", *(_stage(made["stages"].get(stage)) for made in rows))
+        table.add_row(stage, *("" for _ in recorded), *(_stage(made["stages"].get(stage)) for made in rows))
     return table
 
 

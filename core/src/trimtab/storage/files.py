@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import tempfile
 import time
+from collections.abc import Iterator
 
 from trimtab.errors import StorageError, Unknown
 from trimtab.storage.checks import KEY, blob_key, check_key, fits, location
 from trimtab.storage.disk import doing, make_folder, sync_folder
+from trimtab.stores import Entry
 
 __all__ = ["FileBlobs"]
 
@@ -20,7 +23,11 @@ LONGEST = 4096
 
 
 class FileBlobs:
-    """A `BlobStore` in ``file:///folder``: ``ab/abcd….txt`` (0600 in 0700), unfinished ones in ``tmp/``."""
+    """A `BlobStore` in ``file:///folder``: ``ab/abcd….txt`` (0600 in 0700), unfinished ones in ``tmp/``.
+
+    The time of a blob is its file's modification time. ``lock`` keeps `put` and `delete` apart: each looks at the
+    time and acts on it under one lock, so that a blob which a `put` found there is not deleted as old right after.
+    """
 
     def __init__(self, url: str) -> None:
         self.root = location(url, "file")
@@ -37,13 +44,16 @@ class FileBlobs:
         return os.path.join(self.root, key[:2], key)
 
     def put(self, data: bytes, suffix: str) -> str:
-        """See `BlobStore.put`: temporary file, fsync, rename, fsync of the folders."""
+        """See `BlobStore.put`: temporary file, fsync, rename, fsync of the folders; what is there becomes new."""
         key = self.key(data, suffix)
         path = self.path(key)
         with doing("store an original", path):
-            if self._read(path) != data:
-                make_folder(os.path.dirname(path))
-                self._write(data, path)
+            make_folder(os.path.dirname(path))
+            with self._locked(fcntl.LOCK_SH):
+                if self._read(path) == data:
+                    os.utime(path)
+                else:
+                    self._write(data, path)
             # Also for a blob found there: its writer may not have come this far, and our caller relies on it.
             sync_folder(os.path.dirname(path))
             sync_folder(self.root)
@@ -75,6 +85,42 @@ class FileBlobs:
             return key if plain == ours or os.path.realpath(plain) == os.path.realpath(ours) else None
         except (OSError, ValueError):  # ValueError: characters that no file name can hold
             return None
+
+    def entries(self) -> Iterator[Entry]:
+        """See `BlobStore.entries`."""
+        with doing("list the stored originals", self.root):
+            folders = os.listdir(self.root) if os.path.isdir(self.root) else []
+            for folder in folders:
+                path = os.path.join(self.root, folder)
+                for key in os.listdir(path) if len(folder) == 2 and os.path.isdir(path) else ():
+                    if KEY.fullmatch(key) and key.startswith(folder):
+                        with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                            found = os.stat(self.path(key))
+                            yield Entry(key, found.st_size, found.st_mtime)
+
+    def delete(self, key: str, before: float) -> bool:
+        """See `BlobStore.delete`; a power cut may bring the blob back."""
+        path = self.path(key)
+        with (
+            doing("remove a stored original", path),
+            contextlib.suppress(FileNotFoundError),
+            self._locked(fcntl.LOCK_EX),
+        ):
+            if os.stat(path).st_mtime < before:
+                os.unlink(path)
+                return True
+        return False
+
+    @contextlib.contextmanager
+    def _locked(self, kind: int) -> Iterator[None]:
+        """Hold the store's lock: shared by all that put, alone to delete."""
+        file = os.open(os.path.join(self.root, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(file, kind)
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing does not unlock what a forked child has inherited
+            os.close(file)
 
     @staticmethod
     def _read(path: str) -> bytes | None:

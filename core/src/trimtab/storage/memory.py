@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 
 from trimtab.errors import Lost, Unknown
 from trimtab.storage.checks import KEY, blob_key, check_key, check_text
+from trimtab.stores import Entry
 
 __all__ = ["MemoryBlobs", "MemoryLedger"]
 
@@ -29,9 +31,7 @@ class MemoryLedger:
         """See `LedgerStore.append`."""
         check_text([session, *rows], self._url)
         with self._lock:
-            old = self._rows.get(session, [])
-            if len(old) != expected:
-                raise Lost(f"session {session!r} has {len(old)} rows, not {expected}", where=self._url)
+            old = self._expect(session, expected)
             if rows:
                 self._rows.pop(session, None)  # the last key is the session written last
                 self._rows[session] = [*old, *rows]
@@ -40,6 +40,19 @@ class MemoryLedger:
         """See `LedgerStore.sessions`."""
         with self._lock:
             return list(reversed(self._rows))
+
+    def delete(self, session: str, expected: int) -> None:
+        """See `LedgerStore.delete`."""
+        check_text([session], self._url)
+        with self._lock:
+            self._expect(session, expected)
+            self._rows.pop(session, None)
+
+    def _expect(self, session: str, expected: int) -> list[str]:
+        rows = self._rows.get(session, [])
+        if len(rows) != expected:
+            raise Lost(f"session {session!r} has {len(rows)} rows, not {expected}", where=self._url)
+        return rows
 
     def close(self) -> None:
         """See `LedgerStore.close`; the rows stay."""
@@ -50,7 +63,8 @@ class MemoryBlobs:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._data: dict[str, bytes] = {}
+        self._data: dict[str, tuple[bytes, float]] = {}
+        self._lock = threading.Lock()
 
     @staticmethod
     def key(data: bytes, suffix: str) -> str:
@@ -60,15 +74,17 @@ class MemoryBlobs:
     def put(self, data: bytes, suffix: str) -> str:
         """See `BlobStore.put`."""
         key = self.key(data, suffix)
-        self._data[key] = bytes(data)
+        with self._lock:
+            self._data[key] = bytes(data), time.time()
         return key
 
     def get(self, key: str) -> bytes:
         """See `BlobStore.get`."""
         check_key(key, self._url)
-        if key not in self._data:
+        found = self._data.get(key)
+        if found is None:
             raise Unknown(f"no stored original {key!r}", where=self._url)
-        return self._data[key]
+        return found[0]
 
     def path(self, key: str) -> str:
         """See `BlobStore.path`."""
@@ -79,3 +95,18 @@ class MemoryBlobs:
         """See `BlobStore.owns`."""
         key = path.removeprefix("blob:") if isinstance(path, str) and path.startswith("blob:") else ""
         return key if KEY.fullmatch(key) else None
+
+    def entries(self) -> Iterator[Entry]:
+        """See `BlobStore.entries`."""
+        with self._lock:
+            found = list(self._data.items())
+        yield from (Entry(key, len(data), put) for key, (data, put) in found)
+
+    def delete(self, key: str, before: float) -> bool:
+        """See `BlobStore.delete`."""
+        check_key(key, self._url)
+        with self._lock:
+            old = key in self._data and self._data[key][1] < before
+            if old:
+                del self._data[key]
+            return old

@@ -1,4 +1,4 @@
-"""The ledger's table: how an SQLite file becomes a ledger, and how one is recognised."""
+"""The ledger's table: how an SQLite file becomes a ledger or is brought up to date, and how one is recognised."""
 
 from __future__ import annotations
 
@@ -9,16 +9,24 @@ from collections.abc import Iterator
 
 from trimtab.errors import StorageError
 
-__all__ = ["PATIENCE", "VERSION", "make", "transaction", "version"]
+__all__ = ["PATIENCE", "STEPS", "shrink", "transaction", "upgrade", "use_wal", "version"]
 
-VERSION = 1
-"""Of the schema, kept in ``PRAGMA user_version``; a higher one is refused."""
 APPLICATION = 0x7472696D
 """``trim``, kept in ``PRAGMA application_id``: tells our files from other SQLite files."""
 PATIENCE = 5.0
 """Seconds to wait for another writer; an append takes milliseconds."""
-TABLE = """CREATE TABLE ledger (
-    session TEXT NOT NULL, seq INTEGER NOT NULL, row TEXT NOT NULL, PRIMARY KEY (session, seq))"""
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE ledger (session TEXT NOT NULL, seq INTEGER NOT NULL, row TEXT NOT NULL, "
+        "PRIMARY KEY (session, seq))",
+        f"PRAGMA application_id={APPLICATION}",
+    ),
+)
+"""Statements that bring a file from version n (0: empty) to n + 1; what a released version did never changes.
+
+The version is kept in ``PRAGMA user_version``. Whoever adds a step sees to it that `SqliteLedger.load` and
+`SqliteLedger.sessions` still read files without it: only a write upgrades.
+"""
 
 
 def version(db: sqlite3.Connection, file: str) -> int:
@@ -31,20 +39,32 @@ def version(db: sqlite3.Connection, file: str) -> int:
         if tables:
             raise StorageError("an SQLite database, but not a trimtab ledger; name another file", where=file)
         return 0
-    if found > VERSION:
-        text = f"written by a newer trimtab (schema {found}, this one knows {VERSION}); upgrade trimtab"
+    if found > len(STEPS):
+        text = f"written by a newer trimtab (schema {found}, this one knows {len(STEPS)}); upgrade trimtab"
         raise StorageError(text, where=file)
     return found
 
 
-def make(db: sqlite3.Connection, file: str) -> None:
-    """Turn an empty database into a ledger with a write-ahead log, unless another process is quicker."""
-    _use_wal(db)
-    with transaction(db):
-        if not version(db, file):
-            db.execute(TABLE)
-            db.execute(f"PRAGMA application_id={APPLICATION}")
-            db.execute(f"PRAGMA user_version={VERSION}")
+def upgrade(db: sqlite3.Connection, file: str) -> None:
+    """Make or bring up to date the tables, as a part of the caller's transaction; refuses what `version` does."""
+    found = version(db, file)
+    if found < len(STEPS):
+        for step in STEPS[found:]:
+            for statement in step:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version={len(STEPS)}")
+
+
+def shrink(db: sqlite3.Connection) -> None:
+    """After a deletion: give back the file's free pages once they are half of it, and empty the write-ahead log.
+
+    Where another process is in the way the space is used again later.
+    """
+    free, pages = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    with contextlib.suppress(sqlite3.OperationalError):
+        if 2 * free > pages:
+            db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @contextlib.contextmanager
@@ -60,7 +80,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _use_wal(db: sqlite3.Connection) -> None:
+def use_wal(db: sqlite3.Connection) -> None:
     """Change the journal mode; SQLite's own patience does not cover that."""
     deadline = time.monotonic() + PATIENCE
     while True:

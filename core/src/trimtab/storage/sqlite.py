@@ -36,6 +36,8 @@ class SqliteLedger:
     def __init__(self, url: str) -> None:
         self.file = location(url, "sqlite")
         self._db: sqlite3.Connection | None = None
+        self._inode: tuple[int, int] | None = None
+        """Of the file that the connection is on: it may be deleted or replaced under us."""
         self._lock = threading.Lock()
         _ledgers.add(self)
 
@@ -49,21 +51,37 @@ class SqliteLedger:
     def append(self, session: str, expected: int, rows: Sequence[str]) -> None:
         """See `LedgerStore.append`."""
         check_text([session, *rows], self.file)
-        with self._open(create=True) as db:
-            assert db
-            with schema.transaction(db):
-                query = "SELECT coalesce(max(seq), 0) FROM ledger WHERE session = ?"
-                (last,) = db.execute(query, (session,)).fetchone()
-                if last != expected:
-                    raise Lost(f"session {session!r} has {last} rows, not {expected}", where=self.file)
-                numbered = ((session, seq, row) for seq, row in enumerate(rows, expected + 1))
-                db.executemany("INSERT INTO ledger VALUES (?, ?, ?)", numbered)
+        with self._behind(session, expected) as db:
+            numbered = ((session, seq, row) for seq, row in enumerate(rows, expected + 1))
+            db.executemany("INSERT INTO ledger VALUES (?, ?, ?)", numbered)
 
     def sessions(self) -> list[str]:
         """See `LedgerStore.sessions`."""
         with self._open() as db:
             query = "SELECT session FROM ledger GROUP BY session ORDER BY max(rowid) DESC"
             return [session for (session,) in db.execute(query)] if db else []
+
+    def delete(self, session: str, expected: int) -> None:
+        """See `LedgerStore.delete`; the rows are overwritten with zeros."""
+        check_text([session], self.file)
+        with self._behind(session, expected) as db:
+            db.execute("DELETE FROM ledger WHERE session = ?", (session,))
+        with self._open() as left:
+            if left:
+                schema.shrink(left)
+
+    @contextlib.contextmanager
+    def _behind(self, session: str, expected: int) -> Iterator[sqlite3.Connection]:
+        """One transaction on a session whose last row is ``expected``, the tables up to date; else raise `Lost`."""
+        with self._open(create=True) as db:
+            assert db
+            with schema.transaction(db):
+                schema.upgrade(db, self.file)  # also: another process may have a newer version
+                query = "SELECT coalesce(max(seq), 0) FROM ledger WHERE session = ?"
+                (last,) = db.execute(query, (session,)).fetchone()
+                if last != expected:
+                    raise Lost(f"session {session!r} has {last} rows, not {expected}", where=self.file)
+                yield db
 
     def close(self) -> None:
         """See `LedgerStore.close`."""
@@ -80,6 +98,8 @@ class SqliteLedger:
         """Hold the connection, one thread at a time (None: no ledger yet); drop it after an error."""
         with self._lock, doing("open the ledger", self.file):
             try:
+                if self._db and self._inode != self._look():
+                    self._drop()
                 self._db = self._db or self._connect(create)
                 yield self._db
             except Lost:
@@ -94,23 +114,32 @@ class SqliteLedger:
     def _connect(self, create: bool) -> sqlite3.Connection | None:
         if create:
             self._make_file()
-        else:
-            try:
-                os.stat(self.file)
-            except FileNotFoundError:
-                return None
+        self._inode = self._look()
+        if self._inode is None:
+            return None
         # mode=rw: a file that SQLite made would have the permissions that the umask leaves.
         uri = f"file:{quote(os.fsencode(self.file))}?mode=rw"
         with contextlib.ExitStack() as undo:
             db = sqlite3.connect(uri, uri=True, timeout=schema.PATIENCE, isolation_level=None, check_same_thread=False)
             undo.callback(db.close)
             db.execute("PRAGMA synchronous=FULL")
+            db.execute("PRAGMA secure_delete=ON")
             if not schema.version(db, self.file):
                 if not create:
                     return None
-                schema.make(db, self.file)
+                schema.use_wal(db)
+                with schema.transaction(db):
+                    schema.upgrade(db, self.file)
             undo.pop_all()
             return db
+
+    def _look(self) -> tuple[int, int] | None:
+        """What now lies under our file's name: device and inode; None for nothing."""
+        try:
+            found = os.stat(self.file)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _make_file(self) -> None:
         folder = os.path.dirname(self.file)

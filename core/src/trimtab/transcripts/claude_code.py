@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from trimtab.transcripts.records import Recording
 from trimtab.transcripts.reductions import apply
 from trimtab.transcripts.source import Source
 from trimtab.transcripts.turns import results_in
+from trimtab.transcripts.wire import seconds
 
 __all__ = ["NAME", "read", "sniff"]
 
@@ -109,22 +109,13 @@ def _take(branches: Branches, line: Line, skipped: Counter[str], notes: list[str
 
 def _record(record: Mapping[str, Any], message: Mapping[str, Any], where: str) -> Record:
     uuid = str(record.get("uuid") or where)
-    made = Record(uuid, message["content"], _seconds(record.get("timestamp")))
+    made = Record(uuid, message["content"], seconds(record.get("timestamp")))
     if record["type"] == "assistant":
         made.answer = str(message.get("id") or uuid)
         made.model = str(message["model"]) if message.get("model") else None
         made.usage = _usage(message.get("usage"))
     made.summary = record.get("isCompactSummary") is True
     return made
-
-
-def _seconds(timestamp: Any) -> float | None:
-    """Epoch seconds of an ISO 8601 time, in UTC unless it says otherwise; None where there is none."""
-    try:
-        time = datetime.fromisoformat(timestamp)
-    except (TypeError, ValueError):
-        return None
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _usage(usage: Any) -> dict[str, Any] | None:

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.errors import TranscriptError
-from trimtab.transcripts import claude_code, messages
+from trimtab.transcripts import (
+    claude_code,
+    codex,
+    gemini_cli,
+    messages,
+    mini_swe_agent,
+    openai_messages,
+    openhands,
+    pi,
+    recorded,
+    swe_agent,
+)
 from trimtab.transcripts.records import Recording
 from trimtab.transcripts.source import Source, load
 
@@ -23,10 +34,9 @@ class Format:
     read: Callable[[Source], Recording]
 
 
-FORMATS = (
-    Format(claude_code.NAME, claude_code.sniff, claude_code.read),
-    Format(messages.NAME, messages.sniff, messages.read),
-)
+_PARTICULAR = (recorded, claude_code, codex, pi, gemini_cli, mini_swe_agent, swe_agent, openhands)
+_READERS = (*_PARTICULAR, messages, openai_messages)
+FORMATS = tuple(Format(reader.NAME, reader.sniff, reader.read) for reader in _READERS)
 """All formats; the first whose ``sniff`` agrees reads the file: the particular before the general."""
 
 
@@ -37,11 +47,21 @@ def read(path: str | Path | Source) -> Recording:
     """
     known = [format.name for format in FORMATS]
     source = path if isinstance(path, Source) else load(path, known)
-    for format in FORMATS:
-        if format.sniff(source):
-            return format.read(source)
     line = source.objects[0][0] if source.objects else 1
-    records = any("type" in found and "role" not in found for _, found in source.objects)
-    fault = "no record holds a user's or an assistant's message" if records else messages.fault(source)
-    what = f"JSON, but no recorded conversation that a reader knows: {fault}"
+    format = next((format for format in FORMATS if format.sniff(source)), None)
+    if format is None:
+        what = f"JSON, but no recorded conversation that a reader knows: {_fault(source)}"
+    else:
+        recording = format.read(source)
+        if recording.records:
+            return recording
+        what = f"a recording of the format {format.name}, but it holds no messages"
     raise TranscriptError(what, where=f"{source.path}:{line}", available=known, label="formats known")
+
+
+def _fault(source: Source) -> str:
+    """What the nearest format misses: of the two kinds of list, the one that more of the file fits."""
+    if any("type" in found and "role" not in found for _, found in source.objects):
+        return "no record holds a user's or an assistant's message"
+    faults = openai_messages.fault(source), messages.fault(source)
+    return max(faults, key=lambda fault: fault[0])[1]

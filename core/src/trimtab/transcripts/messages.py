@@ -2,79 +2,71 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from trimtab.transcripts.records import Recording, Request
+from trimtab.transcripts.history import History
+from trimtab.transcripts.records import Recording
 from trimtab.transcripts.source import Source
+from trimtab.transcripts.wire import entries, label, mapping, mappings
 
-__all__ = ["NAME", "STEP", "entries", "fault", "read", "sniff"]
+__all__ = ["NAME", "entries", "fault", "first_fault", "listing", "read", "sniff"]
 
 NAME = "messages"
-STEP = 10.0
-"""Seconds between two requests, since such a list has no clock; the first is made at 0."""
+FOREIGN = ("file", "image_url", "input_audio", "refusal")
+"""Types of parts that this API does not have."""
 
 
 def sniff(source: Source) -> bool:
     """Whether all entries are messages as this API has them."""
-    return not fault(source)
+    return fault(source)[0] == 0
 
 
-def fault(source: Source) -> str:
-    """Why this is no list of messages as this API has them, counted from 1; empty where it is one."""
-    found = entries(source)
-    if not found:
-        return "it holds no messages"
-    wrong = ((number, what) for number, entry in enumerate(found, 1) if (what := _wrong(entry, number)))
-    return next((f"message {number} {what}" for number, what in wrong), "")
+def fault(source: Source) -> tuple[int, str]:
+    """Which message, counted from 1, is none of this API's, and why; 0 and nothing where all are."""
+    return first_fault(source, _wrong)
 
 
 def read(source: Source) -> Recording:
     """Make one request of each assistant message: all messages before it, without usage."""
-    history: list[dict[str, Any]] = entries(source)
-    head = source.document if isinstance(source.document, dict) else {}
-    skipped: Counter[str] = Counter(source.skipped)
-    requests: list[Request] = []
-    for length, message in enumerate(history):
-        if message["role"] != "assistant":
-            continue
-        if not length:
-            skipped["answers without a request"] += 1
-            continue
-        now = STEP * len(requests)
-        requests.append(Request(history, length, now, None, None, message, branch=0, mid_session=False))
-    return Recording(
-        session=Path(source.path).stem,
-        format=NAME,
-        dialect="anthropic",
-        path=source.path,
-        requests=requests,
-        records=len(history),
-        skipped=dict(skipped),
-        notes=[f"no clock recorded: a request every {STEP:.0f} s"],
-        system=head.get("system"),
-        tools=head.get("tools"),
-    )
+    return listing(source, NAME, "anthropic")
 
 
-def entries(source: Source) -> list[Any]:
-    """All messages of such a file, also those that no answer follows."""
-    document = source.document
-    if isinstance(document, dict) and "role" not in document:
-        document = document.get("messages")
-        return document if isinstance(document, list) else []
-    return document if isinstance(document, list) else [entry for _, entry in source.objects]
+def first_fault(source: Source, wrong: Callable[[dict[str, Any], int], str]) -> tuple[int, str]:
+    """Find the first entry that is no message, or one of which ``wrong`` tells a fault."""
+    found = entries(source)
+    if not found:
+        return 1, "it holds no messages"
+    for number, entry in enumerate(found, 1):
+        if not isinstance(entry, dict):
+            what = "is not an object"
+        else:
+            what = wrong(entry, number) if "role" in entry else "has no role"
+        if what:
+            return number, f"message {number} {what}"
+    return 0, ""
 
 
-def _wrong(entry: Any, number: int) -> str:
-    if not isinstance(entry, dict):
-        return "is not an object"
-    if "role" not in entry:
-        return "has no role"
+def listing(source: Source, format: str, dialect: str) -> Recording:
+    """Read a list of messages of either API, which are what was sent."""
+    head = mapping(source.document)
+    history = History(source)
+    for message in entries(source):
+        history.records += 1
+        if message["role"] == "assistant":
+            history.answer(message)
+        else:
+            history.add(message)
+    return history.recording(format, dialect, system=head.get("system"), tools=head.get("tools"))
+
+
+def _wrong(entry: dict[str, Any], number: int) -> str:
     roles = ("assistant", "user") if number == 1 else ("assistant", "system", "user")
     if entry["role"] not in roles:
-        return f"has role {entry['role']!r}"
+        return f"has role {label(entry['role'])!r}"
     if "tool_calls" in entry:
         return "has tool_calls"
+    foreign = next((part["type"] for part in mappings(entry.get("content")) if part.get("type") in FOREIGN), None)
+    if foreign:
+        return f"has a part of type {foreign}"
     return "" if isinstance(entry.get("content"), str | list) else "has neither a text nor a list as content"

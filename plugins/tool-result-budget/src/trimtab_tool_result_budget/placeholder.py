@@ -5,48 +5,36 @@ from __future__ import annotations
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from trimtab_tool_result_budget.cutting import TAG, clean, clip, first, neutral
-from trimtab_tool_result_budget.lines import last_number
+from trimtab.texts import clean, clip, last_number, name_of, neutral, size
 
 if TYPE_CHECKING:
     from trimtab.view import Result
 
-__all__ = ["empty", "name_of", "persisted", "start_of"]
+__all__ = ["TAG", "empty", "persisted", "start_of"]
 
-NAME = 64
-"""Characters of a tool's name that are repeated."""
-
-
-def name_of(result: Result) -> str:
-    """The name of the tool that gave the result, safe to be repeated."""
-    return first(clean(result.tool).strip(), NAME) or "The tool"
-
-
-def _size(text: str) -> str:
-    lines = text.count("\n") + 1
-    return f"{len(text):,} characters in {lines:,} line{'s' * (lines > 1)}"
+TAG = "persisted-output"
 
 
 def empty(result: Result) -> str:
     """Says that nothing came: an empty last result makes some models stop."""
-    return f"[{name_of(result)} {'failed' if result.error else 'finished'} with no output]"
+    return f"[{name_of(result.tool)} {'failed' if result.error else 'finished'} with no output]"
 
 
 def persisted(result: Result, path: str, title: str = "", body: str = "") -> str:
     """Tool, size, where the full text lies, how to read a part of it, and a preview if there is one."""
-    inner = [f"{name_of(result)}: {_size(result.text)}, too much to show here.", f"Full text: {path}"]
+    inner = [f"{name_of(result.tool)}: {size(result.text)}, too much to show here.", f"Full text: {path}"]
     if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
         again = " of the file again, or" * (result.tool_class in ("ranged_read", "read"))
         inner.append(f"To see a part, read a range of lines{again} of the full text, or search it.")
     if body:
         inner.append(f"Preview ({title}):\n{body}")
-    return f"<{TAG}>\n{neutral(chr(10).join(inner))}\n</{TAG}>"
+    return f"<{TAG}>\n{neutral(chr(10).join(inner), TAG)}\n</{TAG}>"
 
 
-def start_of(result: Result, path: str, size: int, lines: int) -> str:
-    """The start of what was read back from ``path``, and how to get the rest; names no other file."""
+def start_of(result: Result, path: str, most: int, lines: int) -> str:
+    """The first ``most`` characters of what was read back from ``path``, and how to get the rest; no other file."""
     text = clean(result.text)
-    shown = clip(text, size, lines)
+    shown = clip(text, most, lines)
     rest = text[len(shown) :]
     more = f"{len(rest):,} more characters, {rest.count(chr(10)):,} lines"
     if not rest.startswith("\n"):

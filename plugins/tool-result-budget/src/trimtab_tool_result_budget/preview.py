@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trimtab_tool_result_budget.cutting import clean, clip, last
-from trimtab_tool_result_budget.lines import numbers_own
-from trimtab_tool_result_budget.names import names
+from trimtab.texts import clean, clip, last, names, numbers_own
+
 from trimtab_tool_result_budget.options import BudgetOptions
 
 __all__ = ["head_tail", "preview"]

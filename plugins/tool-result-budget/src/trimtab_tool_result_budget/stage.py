@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Generator, Iterator
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trimtab import Replace, Stage, StageOptions
+from trimtab.texts import Known, name_of
 
 from trimtab_tool_result_budget.options import BudgetOptions
-from trimtab_tool_result_budget.placeholder import empty, name_of, persisted, start_of
+from trimtab_tool_result_budget.placeholder import empty, persisted, start_of
 from trimtab_tool_result_budget.preview import preview
 from trimtab_tool_result_budget.readback import source
-from trimtab_tool_result_budget.tokens import tokens, word
 
 if TYPE_CHECKING:
     from trimtab.view import Result, View
@@ -37,7 +36,7 @@ class ToolResultBudget(Stage):
     def propose(self, view: View) -> Generator[Replace, Any, None]:
         """Replace unsent results: empty, read back too long, over their limit, too much for one message."""
         fresh = [*takewhile(lambda result: not result.sent, reversed(view.results))][::-1]
-        known = Known(view)
+        known = Known(view.shown)
         edits: list[Replace] = []
         for _, results in groupby(fresh, key=lambda result: result.message.answers):
             judged: list[Result] = []
@@ -79,7 +78,7 @@ class ToolResultBudget(Stage):
                 total -= self._store(result, known, f"message over {most:,} characters", edits)
         now = {result.id: len((edits.get(result.id) or result).text) for result in results}
         for result in sorted(results, key=lambda result: -now[result.id]):
-            if total > most and _worth(bare := persisted(result, known.view.stored(result.block)), result):
+            if total > most and _worth(bare := persisted(result, result.view.stored(result.block)), result):
                 edits[result.id] = _replace(result, bare, f"message over {most:,} characters")
                 total -= now[result.id] - len(bare)
         yield from (edits[result.id] for result in results if result.id in edits)
@@ -87,7 +86,7 @@ class ToolResultBudget(Stage):
     def _store(self, result: Result, known: Known, reason: str, edits: dict[str, Replace]) -> int:
         """Preview ``result`` if that is worth it; returns the characters saved."""
         title, body = preview(result.text, self.options, known)
-        text = persisted(result, known.view.stored(result.block), title, body)
+        text = persisted(result, result.view.stored(result.block), title, body)
         if not _worth(text, result):
             return 0
         edits[result.id] = _replace(result, text, reason)
@@ -96,23 +95,8 @@ class ToolResultBudget(Stage):
 
 
 def _replace(result: Result, text: str, reason: str) -> Replace:
-    return Replace(result, text, f"{name_of(result)}: {reason}")
+    return Replace(result, text, f"{name_of(result.tool)}: {reason}")
 
 
 def _worth(text: str, result: Result) -> bool:
     return len(result.text) > SMALL and len(text) <= WORTH * len(result.text)
-
-
-class Known:
-    """How many blocks show a name once this pass is done: what it stores no longer shows all its names."""
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-        self.hidden: Counter[str] = Counter()
-
-    def __call__(self, name: str) -> int:
-        return self.view.shown(name) - self.hidden[name]
-
-    def forget(self, text: str, shown: str) -> None:
-        """``shown`` stands where ``text`` was."""
-        self.hidden.update(map(word, set(tokens(text)).difference(tokens(shown))))

@@ -31,6 +31,15 @@ class Anthropic:
     """Anthropic Messages: content blocks in alternating user and assistant messages."""
 
     name = "anthropic"
+    apart = frozenset(
+        {
+            (None, "assistant"),
+            (None, "system"),
+            ("assistant", "assistant"),
+            ("assistant", "system"),
+            ("system", "user"),
+        }
+    )
 
     def plain(self, wire: Any) -> Wire:
         """See `Dialect.plain`."""
@@ -125,6 +134,9 @@ class Anthropic:
         first = [{"type": "text", "text": system}] if isinstance(system, str) and system else list(system or ())
         return [*first, *({"type": "text", "text": text} for text in texts)]
 
+    def instruction(self, text: str) -> None:
+        """None: system text has a parameter of its own."""
+
     def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
         """See `trimtab.dialects.anthropic.repair`."""
         return repair.repair(path, start)
@@ -169,6 +181,8 @@ def _tokens(value: Any) -> float:
 def _shown(wire: Mapping[str, Any], text: str) -> dict[str, Any]:
     if wire["type"] == "tool_result":
         return {**wire, "content": text}
+    if wire["type"] == "tool_use":
+        return {**wire, "input": json.loads(text)}
     if wire["type"] == "text":
         return {**wire, "text": text}
     return {"type": "text", "text": text}

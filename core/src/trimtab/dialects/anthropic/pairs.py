@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trimtab.dialects.anthropic.shapes import SERVER_CALLS, Violation, is_server_result
+from trimtab.dialects.anthropic.shapes import SERVER_CALLS, is_server_result
+from trimtab.dialects.checks import Violation
 
 __all__ = ["Pairs"]
 

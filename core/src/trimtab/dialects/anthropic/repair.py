@@ -11,6 +11,7 @@ from typing import Any
 
 from trimtab.conversation import Block, Message
 from trimtab.dialects.anthropic.parse import blocks_of, result_text
+from trimtab.dialects.exchanges import exchanges
 from trimtab.edits import Repair
 
 __all__ = ["repair"]
@@ -22,27 +23,12 @@ ORPHAN = "[Result of a tool call that is not part of this conversation]\n"
 
 def repair(path: Sequence[Message], start: int) -> list[Repair]:
     """The repairs that ``path[start:]`` needs, exchange by exchange."""
-    begin = min(start, len(path))
-    while begin and not (path[begin - 1].role != "assistant" and begin < len(path) and path[begin].role == "assistant"):
-        begin -= 1
     edits: list[Repair] = []
-    for answers, replies in _exchanges(path, begin):
+    for answers, replies in exchanges(path, start):
         over = any(block.type != "tool_result" for message in replies for block in message.blocks)
         edits += _answers(path, answers, over)
         edits += _replies(answers, replies)
     return edits
-
-
-def _exchanges(path: Sequence[Message], index: int) -> Iterator[tuple[list[Message], list[Message]]]:
-    while index < len(path):
-        answers, replies = [], []
-        while index < len(path) and path[index].role == "assistant":
-            answers.append(path[index])
-            index += 1
-        while index < len(path) and path[index].role != "assistant":
-            replies.append(path[index])
-            index += 1
-        yield answers, replies
 
 
 def _answers(path: Sequence[Message], answers: Sequence[Message], over: bool) -> Iterator[Repair]:
@@ -84,6 +70,8 @@ def _replies(answers: Sequence[Message], replies: Sequence[Message]) -> Iterator
     late = any(results[n] and any(others[:n]) for n in range(1, len(replies)))
     users = [n for n, message in enumerate(replies) if message.role == "user"]
     first = users[0] if users else 0
+    if not users:
+        missing = {}  # a system message cannot hold results: as broken as it came
     if late:
         moved = [wire for part in results for wire in part]
         results = [moved if n == first else [] for n in range(len(replies))]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
+from trimtab.dialects.checks import Violation, broken, is_list
 from trimtab.dialects.media import image_size
 
-__all__ = ["SERVER_CALLS", "Violation", "blank", "broken", "check_block", "is_list", "is_server_result"]
+__all__ = ["SERVER_CALLS", "blank", "check_block", "is_server_result"]
 
 SERVER_CALLS = frozenset({"mcp_tool_use", "server_tool_use"})
 """Types of calls that the provider runs itself; their results are blocks of the assistant."""
@@ -51,57 +51,14 @@ _HEADS = (4_096, 262_144)
 """Base64 characters that hold the size of an image: its header, or a JPEG's metadata before that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One broken rule.
-
-    ``rule`` is A1…A13, ``role``, ``shape`` or ``surrogate``; ``where`` reads like ``messages[3].content[0]``.
-    ``certain`` is False where the sources disagree or it depends on the model: never refuse on those.
-    """
-
-    rule: str
-    where: str
-    what: str
-    certain: bool = True
-
-
 def is_server_result(type: str) -> bool:
     """Whether blocks of this type answer a call that the provider ran (`web_search_tool_result`, …)."""
     return type.endswith("_tool_result")
 
 
-def is_list(value: object) -> bool:
-    """Whether a wire value is a list of blocks rather than a string."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
 def blank(text: str) -> bool:
     """Whether a text is empty or only white space, which the API refuses (A7)."""
     return not text or text.isspace()
-
-
-def broken(value: object) -> bool:
-    """Whether a lone surrogate stands anywhere in a wire value; such a request cannot be encoded."""
-    stack: list[Any] = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            if not item.isascii() and _unencodable(item):  # isascii looks at a flag, not at the text
-                return True
-        elif isinstance(item, Mapping):
-            stack += item
-            stack += item.values()
-        elif isinstance(item, list | tuple):
-            stack += item
-    return False
-
-
-def _unencodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def check_block(block: Any, role: str, where: str) -> Iterator[Violation]:

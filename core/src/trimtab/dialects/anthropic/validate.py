@@ -14,15 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trimtab.dialects.anthropic.pairs import Pairs
-from trimtab.dialects.anthropic.shapes import (
-    SERVER_CALLS,
-    Violation,
-    blank,
-    broken,
-    check_block,
-    is_list,
-    is_server_result,
-)
+from trimtab.dialects.anthropic.shapes import SERVER_CALLS, blank, check_block, is_server_result
+from trimtab.dialects.checks import Violation, broken, is_list
 
 __all__ = ["Violation", "validate"]
 

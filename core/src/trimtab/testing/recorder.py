@@ -1,0 +1,200 @@
+"""Writes a live session to a file that ``trimtab replay`` reads."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, Self
+
+from trimtab.dialect import Dialect, Usage
+from trimtab.errors import TranscriptError, told
+from trimtab.parts import part
+from trimtab.session import Session
+from trimtab.testing.wires import WIRES
+from trimtab.transcripts.recorded import NAME, VERSION, Tape
+from trimtab.transcripts.source import load
+
+__all__ = ["Recorder"]
+
+WRAPPED = ("aprepare", "compact", "observe", "prepare")
+
+
+class Recorder:
+    """Appends every request and response to a JSON Lines file, flushed line by line; an existing file is continued.
+
+    Either it watches a session, whose `prepare`, `aprepare`, `compact` and `observe` it wraps until `close`::
+
+        recorder = Recorder("talk.jsonl", session)
+
+    or the agent calls `request` before and `response` after each request, with no session at all. Of a request only
+    messages that the file lacks are written, as they were said: before anything is shortened, and without cache
+    markers. ``clock`` gives epoch seconds. Raises `TranscriptError` for a file that is no recording of this session.
+
+    The file holds all that was said, personal data and secrets included.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        session: Session | None = None,
+        *,
+        dialect: str = "anthropic",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = Path(path)
+        self.session = session
+        self._clock = clock
+        self._dialect: Dialect = session.dialect if session else part("dialect", dialect)()
+        self._lock = threading.Lock()
+        self._tape = Tape()
+        name = session.id if session else self.path.stem
+        begin = {
+            "kind": "recording",
+            "trimtab": NAME,
+            "version": VERSION,
+            "session": name,
+            "dialect": self._dialect.name,
+        }
+        torn = self._continue(begin)
+        self._file = self.path.open("a", encoding="ascii")
+        if torn:
+            self._file.write("\n")
+        if not self._tape.session:
+            self._write(begin)
+        if session is not None:
+            self._watch(session)
+
+    def request(
+        self, messages: Sequence[Any], system: Any = None, tools: Any = None, *, at: float | None = None
+    ) -> None:
+        """Record a request as the agent hands it over, made ``at`` epoch seconds (now, if not said)."""
+        if not messages:
+            return
+        plain = [json.loads(json.dumps(self._dialect.plain(message))) for message in messages]
+        head = json.loads(json.dumps([self._dialect.bare(system), self._dialect.bare(tools)]))
+        with self._lock:
+            if tuple(head) not in self._tape.heads:
+                self._write({"kind": "head", "system": head[0], "tools": head[1]})
+            number = self._tape.heads.index(tuple(head))
+            now = self._clock() if at is None else at
+            self._write({"kind": "request", "at": now, "head": number, **self._tape.row(plain)})
+
+    def response(self, response: Any) -> None:
+        """Record what the provider answered to the last request: an SDK object, a mapping, or just its usage."""
+        said = self._plain(response)
+        usage = said.get("usage") if "usage" in said or "content" in said or "choices" in said else said
+        with self._lock:
+            if self._tape.requests:
+                row = {"usage": usage, "model": said.get("model"), "answer": _answer(said)}
+                self._write({"kind": "response", "request": len(self._tape.requests) - 1, **row})
+
+    def close(self) -> None:
+        """Stop watching and close the file."""
+        if self.session is not None:
+            for name in WRAPPED:
+                vars(self.session).pop(name, None)
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _continue(self, begin: Mapping[str, Any]) -> bool:
+        """Read what the file holds already; whether its last line is torn."""
+        if not self.path.exists() or not self.path.stat().st_size:
+            return False
+        source = load(self.path, [NAME])
+        first = source.objects[0][1]
+        if any(first.get(key) != value for key, value in begin.items()):
+            what = f"no recording of session {begin['session']!r} in dialect {begin['dialect']!r}; choose another file"
+            raise TranscriptError(what, where=f"{self.path}:1")
+        for _, row in source.objects:
+            self._tape.take(row)
+        return not self.path.read_bytes().endswith(b"\n")
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+        self._tape.take(row)
+
+    def _watch(self, session: Session) -> None:
+        """Wrap the methods of this one session; a request is written once its pass has told its time."""
+
+        def recorded(name: str) -> Callable[..., Any]:
+            method = getattr(session, name)
+
+            @wraps(method)
+            def call(messages: Sequence[Any], system: Any = None, tools: Any = None) -> Any:
+                with self._around(session, messages, system, tools):
+                    return method(messages, system, tools)
+
+            @wraps(method)
+            async def acall(messages: Sequence[Any], system: Any = None, tools: Any = None) -> Any:
+                with self._around(session, messages, system, tools):
+                    return await method(messages, system, tools)
+
+            return acall if name == "aprepare" else call
+
+        for name in ("aprepare", "compact", "prepare"):
+            setattr(session, name, recorded(name))
+        observe = session.observe
+
+        @wraps(observe)
+        def observed(response: Any) -> None:
+            observe(response)
+            with self._apart():
+                self.response(response)
+
+        session.observe = observed  # type: ignore[method-assign]
+
+    @contextmanager
+    def _around(self, session: Session, messages: Sequence[Any], system: Any, tools: Any) -> Iterator[None]:
+        said = list(messages)
+        try:
+            yield
+        finally:
+            with self._apart():
+                self.request(said, system, tools, at=session.context.now)
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """What cannot be recorded costs a warning, not the agent's request."""
+        try:
+            yield
+        except (OSError, TypeError, ValueError) as error:
+            warnings.warn(f"{self.path}: not recorded: {told(error)}", RuntimeWarning, stacklevel=2)
+
+    def _plain(self, response: Any) -> dict[str, Any]:
+        """A response as JSON data; a `Usage` in the words of the provider."""
+        if not isinstance(response, Usage):
+            return _json(response)
+        counts = WIRES[self._dialect.name].usage(response.read, response.written, response.fresh)
+        if not response.split:
+            counts = {name: tokens for name, tokens in counts.items() if "cache" not in name and "details" not in name}
+        return {"usage": counts, "model": response.model}
+
+
+def _json(response: Any) -> dict[str, Any]:
+    if not isinstance(response, Mapping) and hasattr(response, "model_dump"):
+        response = response.model_dump(mode="json", exclude_none=True)
+    said: Any = json.loads(json.dumps(response, default=_jsonable)) if isinstance(response, Mapping) else {}
+    return dict(said)
+
+
+def _jsonable(value: Any) -> Any:
+    return value.model_dump(mode="json", exclude_none=True) if hasattr(value, "model_dump") else str(value)
+
+
+def _answer(said: Mapping[str, Any]) -> Any:
+    """The assistant message of a response, as it is put into the history."""
+    if isinstance(said.get("choices"), list) and said["choices"]:
+        return said["choices"][0].get("message")
+    return {"role": "assistant", "content": said["content"]} if isinstance(said.get("content"), list) else None

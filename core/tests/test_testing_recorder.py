@@ -1,0 +1,154 @@
+"""`Recorder`: what a live session was handed is what replay reads, written once and readable after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab import Session, load
+from trimtab.dialect import Usage
+from trimtab.errors import TranscriptError
+from trimtab.storage.memory import MemoryBlobs, MemoryLedger
+from trimtab.testing import Recorder
+from trimtab.testing.material import rounds
+from trimtab.testing.talk import Talk
+from trimtab.transcripts import Recording
+from trimtab.transcripts.recorded import NAME, read, sniff
+from trimtab.transcripts.source import load as decode
+
+
+class Clock:
+    """Epoch seconds that a test moves."""
+
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        self.now += 7
+        return self.now
+
+
+def opened(clock: Any, **provider: Any) -> Session:
+    """A session that shortens new results."""
+    stage = {"tool-result-budget": {"limits": {"read": 300, "other": 300}}}
+    profile = load("minimal", overrides={"counter": "estimate", "stages": [stage]}, env={}, cwd="/")
+    return Session.open("s", profile, clock=clock, ledger=MemoryLedger("memory:"), blobs=MemoryBlobs("memory:"))
+
+
+def replayed(path: Path) -> Recording:
+    """The recording in a file."""
+    source = decode(path, [NAME])
+    assert sniff(source)
+    return read(source)
+
+
+def test_replay_gives_the_same_requests_usage_and_clock(tmp_path: Path) -> None:
+    """Over growth, changes of the history and pauses: what the session prepared then it prepares again."""
+    clock, talk, sent = Clock(), Talk(random.Random(7), "x"), []
+    session = opened(clock)
+    recorder = Recorder(tmp_path / "talk.jsonl", session)
+    for n in range(30):
+        request = session.prepare(talk.messages, system="be good", tools=[{"name": "Read"}])
+        sent.append((json.dumps(request.messages), session.context.now))
+        session.observe({"usage": {"input_tokens": 100 + n, "cache_read_input_tokens": 10}, "model": "claude-opus-5-5"})
+        talk.rewind() if n % 10 == 9 else talk.rewrite() if n % 10 == 4 else None
+        talk.step()
+    recorder.close()
+    session.prepare(talk.messages)  # no longer recorded
+
+    recording = replayed(tmp_path / "talk.jsonl")
+    assert (recording.session, recording.dialect, recording.system) == ("s", "anthropic", "be good")
+    assert recording.tools == [{"name": "Read"}]
+    now = iter(request.now for request in recording.requests)
+    again = opened(lambda: next(now))
+    got = []
+    for number, one in enumerate(recording.requests):
+        request = again.prepare(one.messages, recording.system, recording.tools)
+        got.append((json.dumps(request.messages), one.now))
+        assert one.usage == {"input_tokens": 100 + number, "cache_read_input_tokens": 10}
+        assert one.model == "claude-opus-5-5"
+        again.observe({"usage": one.usage, "model": one.model})
+    assert got == sent
+    assert len({one.branch for one in recording.requests}) > 3
+
+
+def test_each_message_is_written_once(tmp_path: Path) -> None:
+    """Also where the answer comes back in the next request, cache markers move, and two conversations alternate."""
+    path, one, other = tmp_path / "talk.jsonl", rounds("anthropic", 8, "one"), rounds("anthropic", 8, "other")
+    other[0] = {"role": "user", "content": "Another task."}
+    with Recorder(path, clock=Clock()) as recorder:
+        for length in range(1, 16, 2):
+            for messages in (one, other):
+                last = {"role": messages[length - 1]["role"], "content": list(messages[length - 1]["content"])}
+                if length > 1:
+                    last["content"][-1] = {**last["content"][-1], "cache_control": {"type": "ephemeral"}}
+                else:
+                    last = messages[0]
+                recorder.request([*messages[: length - 1], last])
+                recorder.response({**messages[length], "usage": {"input_tokens": 5}})
+    recording = replayed(path)
+    assert [request.messages for request in recording.requests[-2:]] == [one[:15], other[:15]]
+    assert [request.answer for request in recording.requests[::2]] == one[1:16:2]
+    text = path.read_text()
+    assert all(text.count(f'"call_{n}", "name"') == 2 for n in range(8))
+    assert {request.branch for request in recording.requests} == {0, 1}
+
+
+def test_a_crash_leaves_a_readable_file_that_is_continued(tmp_path: Path) -> None:
+    """Each row is on disk when the call returns; half a last line is left behind, the rest goes on after it."""
+    path, messages = tmp_path / "talk.jsonl", rounds("anthropic", 4)
+    recorder = Recorder(path, clock=Clock())
+    recorder.request(messages[:1])
+    recorder.request(messages[:3])
+    assert len(replayed(path).requests) == 2
+    recorder.close()
+    with path.open("a") as file:
+        file.write('{"kind": "request", "at": 9, "bra')
+    before = path.stat().st_size
+    with Recorder(path, clock=Clock()) as again:
+        again.request(messages[:5])
+    recording = replayed(path)
+    assert [request.messages for request in recording.requests] == [messages[:1], messages[:3], messages[:5]]
+    assert {request.branch for request in recording.requests} == {0}
+    assert json.dumps(messages[0])[1:-1] not in path.read_bytes()[before:].decode()
+
+
+def test_async_requests_and_neutral_usage_are_recorded(tmp_path: Path) -> None:
+    """`aprepare` and a `Usage` object."""
+    session, path = opened(Clock()), tmp_path / "talk.jsonl"
+    with Recorder(path, session):
+        asyncio.run(session.aprepare(rounds("anthropic", 2)))
+        session.observe(Usage(read=10, written=20, fresh=30, output=4, model="claude-opus-5-5"))
+    (request,) = replayed(path).requests
+    usage = session.dialect.usage({"usage": request.usage, "model": request.model})
+    assert usage is not None
+    assert (usage.read, usage.written, usage.fresh, usage.model) == (10, 20, 30, "claude-opus-5-5")
+
+
+def test_what_cannot_be_recorded_costs_a_warning(tmp_path: Path) -> None:
+    """A message that is none reaches the session, which knows what to do with it."""
+    session = opened(Clock())
+    with Recorder(tmp_path / "talk.jsonl", session), pytest.warns(RuntimeWarning, match="not recorded: TypeError"):
+        assert session.prepare(["no message"]).messages == ["no message"]
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    """A file that is no recording of this session is named, and left alone."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"role": "user", "content": "hi"}\n')
+    with pytest.raises(TranscriptError, match=r"talk.jsonl:1: no recording of session 's'"):
+        Recorder(path, opened(Clock()))
+    assert path.read_text() == '{"role": "user", "content": "hi"}\n'
+
+
+def test_a_row_that_does_not_fit_is_named_with_its_line(tmp_path: Path) -> None:
+    """As a later format would have it."""
+    path = tmp_path / "talk.jsonl"
+    Recorder(path).close()
+    with path.open("a") as file:
+        file.write('{"kind": "picture"}\n')
+    with pytest.raises(TranscriptError, match=r"talk.jsonl:2: no row of a recording"):
+        replayed(path)

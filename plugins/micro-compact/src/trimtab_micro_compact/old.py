@@ -1,0 +1,56 @@
+"""Walking the view: what was dealt with before is passed over at once, and nothing is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from trimtab_micro_compact.options import MicroOptions
+
+if TYPE_CHECKING:
+    from trimtab.conversation import Message
+    from trimtab.projection import Item
+    from trimtab.view import Result, View
+
+__all__ = ["goes", "places", "waiting", "worth"]
+
+SMALL = 300
+"""Characters: results up to this size stay."""
+ERROR = 1_000
+"""Characters: what a failing tool said stays up to this size, for it tells what not to try again."""
+WORTH = 0.9
+"""What replaces a text is at most this share of what is shown, or nothing happens."""
+
+
+def places(items: Iterable[Item]) -> Iterator[tuple[Message, int]]:
+    """Results, images and documents of the user's voice: a message and a position in it."""
+    for item in items:
+        message = item.message
+        if message is not None and message.role == "user":
+            for n, block in enumerate(message.blocks):
+                if block.type in ("document", "image", "tool_result"):
+                    yield message, n
+
+
+def waiting(view: View, done: str) -> Iterator[tuple[Message, int, str]]:
+    """What could be shortened, oldest first, with the text that is shown of it.
+
+    That is: shown media, and texts over `SMALL` characters that do not begin with ``done``, as those we left do.
+    """
+    faces = view.projection.state.faces
+    for message, n in places(view.messages):
+        block = message.blocks[n]
+        face = faces.get(block.id)
+        shown = block.text if face is None else face.text or ""
+        if (len(shown) > SMALL and not shown.startswith(done)) or (face is None and block.media):
+            yield message, n, shown
+
+
+def goes(result: Result, options: MicroOptions) -> bool:
+    """Whether a result is of a tool whose results go, and no short error."""
+    return options.goes(result.tool, result.tool_class) and not (result.error and len(result.text) <= ERROR)
+
+
+def worth(text: str, shown: str) -> bool:
+    """Whether ``text`` is enough shorter than what is shown."""
+    return len(shown) > SMALL and len(text) <= WORTH * len(shown)

@@ -1,0 +1,78 @@
+"""Conversations and sessions for these tests: the real kernel, stores in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from trimtab import Session, load
+from trimtab.storage.memory import MemoryBlobs, MemoryLedger
+
+ALWAYS = {"when": "always", "warm": "allow"}
+
+
+class Talk:
+    """A conversation that grows: calls of tools and their results, one round at a time."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = [{"role": "user", "content": "Mend the build."}]
+
+    def round(
+        self, *calls: tuple[str, Mapping[str, Any], Any], says: Any = (), error: bool = False
+    ) -> list[dict[str, Any]]:
+        """One answer (blocks it ``says``, then calls: tool, input, result's content), and the results."""
+        ids = [f"call_{len(self.messages)}_{n}" for n in range(len(calls))]
+        uses = [
+            {"type": "tool_use", "id": id, "name": tool, "input": dict(given)}
+            for id, (tool, given, _) in zip(ids, calls, strict=True)
+        ]
+        results = [
+            {"type": "tool_result", "tool_use_id": id, "content": content, **({"is_error": True} if error else {})}
+            for id, (_, _, content) in zip(ids, calls, strict=True)
+        ]
+        self.messages += [{"role": "assistant", "content": [*says, *uses]}, {"role": "user", "content": results}]
+        return self.messages
+
+
+class Run:
+    """A session with only this stage, and a clock; ``run(talk)`` gives the request's messages."""
+
+    def __init__(self, hooks: tuple[type, ...] = (), profile: Mapping[str, Any] | None = None, **options: Any) -> None:
+        self.now = 1_000.0
+        overrides = {
+            "counter": "estimate",
+            "provider": {"prefix_bound": False, "window": 200_000},
+            "stages": [{"snip": ALWAYS | options}],
+            "hooks": [hook.name for hook in hooks],
+            **(profile or {}),
+        }
+        loaded = load("minimal", overrides=overrides, plugins=hooks, env={}, cwd="/")
+        stores = {"ledger": MemoryLedger("memory:"), "blobs": MemoryBlobs("memory:")}
+        self.session = Session.open("s", loaded, clock=lambda: self.now, **stores)
+        self.request: Any = None
+
+    def __call__(self, talk: Talk) -> list[Any]:
+        """Prepare the next request; raises `AssertionError` where it is not valid or a plugin failed."""
+        self.request = self.session.prepare(list(talk.messages))
+        assert [found for found in self.session.dialect.validate(self.request.messages) if found.certain] == []
+        assert self.request.report.failures == []
+        return list(self.request.messages)
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """A new conversation."""
+    return Talk()
+
+
+@pytest.fixture(scope="session")
+def new_talk() -> Callable[[], Talk]:
+    """Starts a conversation."""
+    return Talk
+
+
+@pytest.fixture(scope="session")
+def opened() -> Callable[..., Run]:
+    """Opens a session: ``opened(hooks=(), profile=None, **options)``; unless told, its `when` is always open."""
+    return Run
