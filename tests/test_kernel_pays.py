@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -67,10 +68,11 @@ def raw_of(agent: Play) -> str:
 
 def test_what_does_not_pay_leaves_no_trace() -> None:
     """Proposals that were weighed and found too dear change nothing, and are not stored."""
-    clears(1)
     agent = opened({"do": {"when": "pays"}})
     messages = talk(10)
+    Do.now = None
     agent.send(messages)
+    clears(1)
     request = agent.send([*messages, *rounds(1, first=90)])
     assert (decided(request), edits(agent)) == ([], [])
     assert why(request, "do") == {"does not pay": 1}
@@ -85,6 +87,7 @@ def test_the_sum_of_all_that_wait_is_weighed() -> None:
         agent = opened(*({name: {"when": "pays", **KEEP.get(name, {})}} for name in sorted(stages)))
         Do.now, now = None, Do.now
         agent.send(messages[:-2])
+        agent.session.plan.weighed = (0.0, 0.0)
         Do.now = now
         assert set(decided(agent.send(messages))) == (stages if passed else set()), stages
 
@@ -93,14 +96,26 @@ KEEP = {"clear-old": {"keep": 4}}
 
 
 def test_it_is_weighed_again_after_growth() -> None:
-    """After a no, nothing is proposed before the view grew by ``at_least``."""
+    """After a no, nothing is proposed before the view grew by ``at_least``, or by what a yes lacks if that is more."""
     agent = opened({"do": {"when": "pays", "at_least": 1_000}})
     Do.now, Do.runs = (lambda view: []), 0
     runs = []
     for n in range(1, 9):
         agent.send(talk(n))
         runs.append(Do.runs)
-    assert runs == [0, 1, 1, 2, 2, 3, 3, 4]
+    assert runs == [1, 1, 2, 2, 3, 3, 4, 4]
+    agent = opened({"do": {"when": "pays"}})
+    Do.now, runs = None, []
+    agent.send(talk(10))
+    clears(1)
+    for n in range(11, 60):
+        Do.runs = 0
+        agent.send(talk(n))
+        runs.append(Do.runs)
+    looks = [n for n, ran in enumerate(runs) if ran]
+    waits = [later - sooner for sooner, later in pairwise(looks)]
+    assert waits == sorted(waits)  # one result saves ever less of what is behind it
+    assert len(looks) < 10
 
 
 def test_unknown_prices_never_pay() -> None:

@@ -1,12 +1,11 @@
-"""What the limits and previews of `tool-result-budget` trade, on the recorded sessions, and what `default` costs.
+"""What the limits and previews of `tool-result-budget` trade, on the recorded Claude Code sessions.
 
     python tests/benchmarks/limits.py [--model MODEL]
 
 One limit for all tool classes, and the shipped limits by class, each with every preview: the input side in % of what
 the recorded requests cost, the same with everything missing fetched again, and what stays visible
-(docs/metrics.md says how each is measured). Then `default` beside `minimal`, session by session; the exit status is 1
-if `default` costs more in any, or does not cost less in one that has a result over its limit.
-Replay is deterministic, so there is no spread over runs; that over sessions is in the last table.
+(docs/metrics.md says how each is measured). Replay is deterministic, so there is no spread over runs; that over
+sessions is in what default.py prints.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
-from corpus import oversized, plain
+from corpus import plain
 from machine import heading, sessions
 from trimtab.replay import Setup, Tally, replay
 from trimtab.replay.report import row
@@ -38,8 +37,8 @@ COLUMNS = ("input_cost_after", "refetch_cost_after", "strict_refetch_cost_after"
 SHARES = ("visible", "visible_worst_decile", "strictly_visible", "recoverable")
 
 
-def main(model: str | None) -> int:
-    """Print all tables; returns the exit status."""
+def main(model: str | None) -> None:
+    """Print all tables."""
     paths = sessions()
     recordings = {path.stem: read(path) for path in paths}
     longer = [name for name, recording in recordings.items() if len(recording.requests) >= LONG]
@@ -52,8 +51,6 @@ def main(model: str | None) -> int:
         requests = sum(len(recordings[name].requests) for name in names)
         print(f"\n{len(names)} sessions, {requests:,} requests\n")
         trade(found, names)
-    nothing = run(recordings, setup, None)
-    return compare(recordings, nothing, found["shipped, names"])
 
 
 def variants() -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -66,12 +63,10 @@ def variants() -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{limit:,}, {preview}", {"preview": preview, "limits": dict.fromkeys(CLASSES, limit)}
 
 
-def run(recordings: Mapping[str, Recording], setup: Setup, options: Mapping[str, Any] | None) -> dict[str, Tally]:
-    """Replay every session; without options under ``minimal``, else under ``default`` with these."""
-    profile = plain("minimal")
-    if options is not None:
-        base = plain("default").stages[0].options.model_dump(include={"empty"})
-        profile = plain("default", stages=[{"tool-result-budget": {**base, **options}}])
+def run(recordings: Mapping[str, Recording], setup: Setup, options: Mapping[str, Any]) -> dict[str, Tally]:
+    """Replay every session with nothing but the budget of ``default``, with these options."""
+    base = plain("default").stages[0].options.model_dump(include={"empty"})
+    profile = plain("default", stages=[{"tool-result-budget": {**base, **options}}])
     return {name: replay(recording, setup.adapt(profile, recording), "") for name, recording in recordings.items()}
 
 
@@ -86,22 +81,6 @@ def trade(found: Mapping[str, Mapping[str, Tally]], names: Sequence[str]) -> Non
         print(f"| {' | '.join([*title.split(', '), *costs, *shares])} |")
 
 
-def compare(recordings: Mapping[str, Recording], nothing: Mapping[str, Tally], default: Mapping[str, Tally]) -> int:
-    """Print ``default`` beside ``minimal``; 1 if it breaks what is wanted of it."""
-    shipped, broken = plain("default"), 0
-    print("\n| session | requests | results over their limit | decisions | minimal | default | share |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
-    for name, recording in recordings.items():
-        before, after = nothing[name].after.cost, default[name].after.cost
-        over, fired = oversized(recording, shipped), default[name].stages["tool-result-budget"].fired
-        wrong = after > before or (over > 0 and after >= before)
-        broken += wrong
-        share = f"{100 * after / before:.1f} %{' (!)' if wrong else ''}"
-        print(f"| {name} | {len(recording.requests)} | {over} | {fired} | ${before:.4f} | ${after:.4f} | {share} |")
-    print(f"\ndefault costs more than minimal, or not less with a result over its limit, in {broken or 'no'} sessions")
-    return int(bool(broken))
-
-
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    sys.exit(main(arguments[1] if arguments[:1] == ["--model"] else None))
+    main(arguments[1] if arguments[:1] == ["--model"] else None)

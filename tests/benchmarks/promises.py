@@ -2,8 +2,8 @@
 
     python tests/benchmarks/promises.py [PASSES]        # requests, 100,000 if not said
 
-The walks of tests/test_promises.py (tests/helpers/walk.py and witness.py) with the seeds 0, 1, 2 and so on. A walk
-that breaks a promise is reported with its seed; then the exit status is 1.
+The walks of tests/test_promises.py (tests/helpers/walk.py, `trimtab.testing.witness`) with the seeds 0, 1, 2 and so on,
+in both wire formats by turns. A walk that breaks a promise is reported with its seed; then the exit status is 1.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from hostile import HostileStage
 from machine import heading
 from walk import STEPS, Walk
 
+DIALECTS = ("anthropic", "openai")
+
 
 def main(passes: int) -> int:
     """Walk, print, and say whether all promises held."""
@@ -27,7 +29,7 @@ def main(passes: int) -> int:
     refused: Counter[str] = Counter()
     failed, done, start = [], 0, time.monotonic()
     for seed in range(-(-passes // STEPS)):
-        walk = Walk(seed)
+        walk = Walk(seed, dialect=DIALECTS[seed % 2])
         try:
             walk.go()
         except Exception:

@@ -40,8 +40,8 @@ class Plan:
     strict: bool = False
     prefix_bound: bool = False
     price: Price = field(default_factory=Price)
-    weighed: float = 0.0
-    """Tokens of the view at which `pays` last said no."""
+    weighed: tuple[float, float] = (0.0, 0.0)
+    """Tokens of the view at which `pays` last said no, and from which it may say yes."""
     failures: Counter[str] = field(default_factory=Counter)
     """Failing passes in a row, by plugin."""
 

@@ -120,8 +120,8 @@ class Pass:
             and self._runs(stage)
             and not opening(stage.options, work.view, self.idle, manual=self.manual).everything
         ]
-        grown = work.view.tokens - self.plan.weighed
-        if not stages or price.cache_read <= 0 or 0 <= grown < min(stage.options.at_least for stage in stages):
+        no, again = self.plan.weighed
+        if not stages or price.cache_read <= 0 or no <= work.view.tokens < again:
             return []
         held, raw, known = work.context.held, work.projection.raw, len(work.drafts)
         back = work.mark()
@@ -131,12 +131,16 @@ class Pass:
         self._weighing = False
         saved = work.context.meter.factor * (raw - work.projection.raw)
         written = work.view.tokens_after(work.context.held) - work.view.tokens_after(held)
-        if saved > 0 and saved * price.cache_read * HORIZON >= written * (price.cache_write - price.cache_read):
+        gain, loss = price.cache_read * HORIZON, price.cache_write - price.cache_read
+        if saved > 0 and saved * gain >= written * loss:
             return stages
         names = dict.fromkeys(stage.name for stage in stages)
         work.drafts[known:] = [draft for draft in work.drafts[known:] if draft.stage not in names]
         back()
-        self.plan.weighed = work.view.tokens
+        # Each token that is freed and not written again brings a yes nearer by both; about as many age as come.
+        lacking = (written * loss - saved * gain) / (gain + loss)
+        tokens, least = work.view.tokens, min(stage.options.at_least for stage in stages)
+        self.plan.weighed = tokens, tokens + max(lacking, least)
         for name in names:
             self.report.refuse(name, "does not pay")
         return []

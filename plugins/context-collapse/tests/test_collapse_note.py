@@ -128,6 +128,7 @@ def test_names_are_bounded(opened: Any, talk: Any, notes: Any) -> None:
 
 def test_names_come_from_what_was_said(opened: Any, talk: Any, notes: Any) -> None:
     """Names that a preview had hidden are found, for the note is made from the original."""
+    pytest.importorskip("trimtab_tool_result_budget")
     text = "first line\n" * 800 + "hidden_name = other_name"
     talk.round(("Bash", {"command": "x"}, text))
     budget = {"tool-result-budget": {"preview": "head", "head": 900}}

@@ -202,6 +202,7 @@ def test_a_short_answer_supersedes_nothing(opened: Any, talk: Any) -> None:
 
 def test_H18_what_points_must_lead_to_text(opened: Any, talk: Any) -> None:
     """A newer read of which only a preview is shown does not take the older one's place."""
+    pytest.importorskip("trimtab_tool_result_budget")
     text = "\n".join(f"{n}\t{'word ' * 20}" for n in range(1, 400))
     read(talk, text)
     read(talk, text)

@@ -183,6 +183,7 @@ def test_only_these_tools(opened: Any, talk: Any) -> None:
 
 def test_what_others_shortened_goes_too(opened: Any, talk: Any) -> None:
     """A result shown as another stage's placeholder is superseded all the same, and never gets longer."""
+    pytest.importorskip("trimtab_tool_result_budget")
     stages = ["tool-result-budget", {"snip": {"when": "always", "warm": "allow"}}]
     run = opened(profile={"stages": stages})
     big = "\n".join(f"{OLD} {n}" for n in range(40))
