@@ -147,3 +147,30 @@ def test_pins_are_asked_before_it_is_weighed() -> None:
     request = agent.send([*messages, *rounds(1, first=90)])
     assert "c0: The quick" in shown(request)
     assert why(request, "do").get("pinned") == 1
+
+
+class Twin(KeepWords):
+    """A hook of the same name as a stage."""
+
+    name = "do"
+
+
+def test_a_no_takes_back_proposals_and_nothing_else() -> None:
+    """Pins of a hook that happens to be called like the stage stay."""
+    overrides = {"stages": [{"do": {"when": "pays"}}], "hooks": [{"do": {"words": "c7: The quick"}}]}
+    agent = Play(Do, Twin, provider={"price": PRICE}, **overrides)
+    Do.now = None
+    agent.send(talk(10))
+    clears(1)
+    request = agent.send([*talk(10), *rounds(1, first=90)])
+    assert why(request, "do") == {"does not pay": 1}
+    assert [pin.text for pin in request.report.pins] == ["c7: The quick"]
+
+
+def test_boundaries_that_do_not_pay_open_no_breaker() -> None:
+    """Summaries that were only weighed are none of three in a row."""
+    agent = opened({"fold-old": {"when": "pays", "keep": 12, "text": "Summary. " * 100}})
+    for n in range(7, 14):
+        agent.session.plan.weighed = (0.0, 0.0)
+        assert agent.send(talk(n)).report.warnings == []
+    assert edits(agent, "note") == []

@@ -126,26 +126,28 @@ class Pass:
         held, raw, known = work.context.held, work.projection.raw, len(work.drafts)
         back = work.mark()
         self._weighing = True
+        tried = []
         for stage in stages:
-            yield from self._propose(stage, Opening(everything=True))
+            tried.append((yield from self._propose(stage, Opening(everything=True))))
         self._weighing = False
         saved = work.context.meter.factor * (raw - work.projection.raw)
         written = work.view.tokens_after(work.context.held) - work.view.tokens_after(held)
         gain, loss = price.cache_read * HORIZON, price.cache_write - price.cache_read
         if saved > 0 and saved * gain >= written * loss:
+            for draft in (one for one in tried if one.boundary):
+                work.watch(draft)
             return stages
-        names = dict.fromkeys(stage.name for stage in stages)
-        work.drafts[known:] = [draft for draft in work.drafts[known:] if draft.stage not in names]
+        work.drafts[known:] = [draft for draft in work.drafts[known:] if not any(draft is one for one in tried)]
         back()
         # Each token that is freed and not written again brings a yes nearer by both; about as many age as come.
         lacking = (written * loss - saved * gain) / (gain + loss)
         tokens, least = work.view.tokens, min(stage.options.at_least for stage in stages)
         self.plan.weighed = tokens, tokens + max(lacking, least)
-        for name in names:
+        for name in dict.fromkeys(stage.name for stage in stages):
             self.report.refuse(name, "does not pay")
         return []
 
-    def _propose(self, stage: Stage, gate: Opening) -> Generator[Ask, Any, None]:
+    def _propose(self, stage: Stage, gate: Opening) -> Generator[Ask, Any, Draft]:
         """All or nothing of one stage: a failing one, or a batch that is too small, goes back to before."""
         work, draft = self.work, Draft(stage.name)
         free: list[Edit] = []
@@ -155,7 +157,7 @@ class Pass:
         except hooks.BROKEN as error:
             back()
             work.fail(stage.name, error)
-            return
+            return Draft(stage.name)
         work.worked.add(stage.name)
         if not draft.free and 0 < stage.options.at_least > draft.freed:
             self.report.refuse(stage.name, "fewer tokens than at_least")
@@ -164,8 +166,9 @@ class Pass:
             for edit in free:
                 work.take(Opening(), edit, draft)
         work.add(draft)
-        if draft.boundary:
+        if draft.boundary and not self._weighing:
             work.watch(draft)
+        return draft
 
     def _drive(self, stage: Stage, gate: Opening, draft: Draft, free: list[Edit]) -> Generator[Ask, Any, None]:
         """Run the generator: edits are judged one by one, an Ask goes out, `over` ends at its target (R5)."""
