@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -53,14 +54,15 @@ def test_stage_of_the_readme(tmp_path: Path) -> None:
     assert cleared == [True, True, True, False]
 
 
-def test_contract_of_the_readme() -> None:
-    """The README's contract class can be made of the README's stage."""
-    scope: dict[str, type] = {"__name__": "snippet"}
-    exec(snippets("README.md", "python")[1], scope)
-    exec(snippets("README.md", "py")[0], scope)
-    contract = scope["TestClearOld"]
-    assert contract.stage is scope["ClearOld"]
-    assert len([name for name in dir(contract) if name.startswith("test_")]) > 10
+def test_contract_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's stage passes the README's contract, as far as it is run here."""
+    (tmp_path / "readme_snippets.py").write_text(
+        "\n".join([snippets("README.md", "python")[1], snippets("README.md", "py")[0]])
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    contract = importlib.import_module("readme_snippets").TestClearOld()
+    contract.test_options_are_documented()
+    contract.test_never_fails("anthropic")
 
 
 def test_yaml_loads(tmp_path: Path) -> None:

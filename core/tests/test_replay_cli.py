@@ -196,6 +196,8 @@ def test_probed_pins_are_drawn_by_the_seed(session: Path) -> None:
         row = json.loads(result.stdout)["total"]
         assert row["pins_lost"] == 0
         freed.add(row["stages"]["tool-result-budget"]["tokens_freed"] > 0)
+        if len(freed) == 2:
+            break
     assert freed == {True, False}
 
 

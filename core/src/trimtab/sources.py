@@ -11,8 +11,10 @@ names differ; everything else in the project and the user file still lies over i
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -100,13 +102,17 @@ def _find(ref: str, folder: Path, at: str) -> Path:
     raise ProfileError(what, where=at, given=Path(ref).name, available=names, label=label)
 
 
+_parsed = lru_cache(maxsize=32)(parse)
+"""Reading YAML takes 10 ms a file; a process reads the same ones again and again."""
+
+
 def _read(file: Path, cwd: Path) -> Layer:
     base = CONFIGS.parent.parent if file.is_relative_to(CONFIGS) else cwd
     name = str(file.relative_to(base) if file.is_relative_to(base) else file)
     try:
-        layer = parse(file.read_text("utf-8-sig"), name)
+        layer = _parsed(file.read_text("utf-8-sig"), name)
     except (OSError, UnicodeError) as error:
         raise ProfileError(f"cannot be read: {error}", where=name) from None
     if not isinstance(layer.data, dict | None):
         raise ProfileError("a profile is a mapping (key: value)", where=f"{name}:1")
-    return Layer(layer.data or {}, name, layer.places)
+    return Layer(copy.deepcopy(layer.data) or {}, name, layer.places)

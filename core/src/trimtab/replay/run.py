@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,25 +40,24 @@ def replay(
 ) -> Tally:
     """Replay ``recording`` under ``profile``, called ``name`` in the tally.
 
-    ``step`` is called after each request. Originals go to a temporary folder that is gone afterwards; the
-    requests name them by the fixed paths of `ShownBlobs`.
+    ``step`` is called after each request. Originals stay in memory; the requests name them by the fixed paths of
+    `ShownBlobs`.
     """
-    with tempfile.TemporaryDirectory(prefix="trimtab-replay-") as folder:
-        run = _Replay(recording, profile, name, folder)
-        for i, request in enumerate(recording.requests):
-            prepared = run.request(request)
-            if sink is not None and prepared is not None:
-                sink(i, prepared)
-            step()
-        return run.tally
+    run = _Replay(recording, profile, name)
+    for i, request in enumerate(recording.requests):
+        prepared = run.request(request)
+        if sink is not None and prepared is not None:
+            sink(i, prepared)
+        step()
+    return run.tally
 
 
 class _Replay:
     """One session under one profile, request by request."""
 
-    def __init__(self, recording: Recording, profile: Profile, name: str, folder: str) -> None:
+    def __init__(self, recording: Recording, profile: Profile, name: str) -> None:
         self.recording = recording
-        blobs = ShownBlobs(f"file://{folder}")
+        blobs = ShownBlobs()
         self.driver = Driver(recording, profile, blobs)
         self.session = self.driver.session
         provider = self.session.provider

@@ -169,7 +169,7 @@ class Recorder:
         """What cannot be recorded costs a warning, not the agent's request."""
         try:
             yield
-        except (OSError, TypeError, ValueError) as error:
+        except Exception as error:
             warnings.warn(f"{self.path}: not recorded: {told(error)}", RuntimeWarning, stacklevel=2)
 
     def _plain(self, response: Any) -> dict[str, Any]:
