@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import Drop, Edit, Fold, Insert, Note, targets
+from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, targets
 from trimtab.errors import told
 from trimtab.projection import Projection
 from trimtab.provider import Price
@@ -19,13 +19,10 @@ from trimtab.stage import Stage
 from trimtab.view import Context, View
 from trimtab.when import Opening
 
-__all__ = ["RESTORED", "Draft", "Hooks", "Plan", "Work"]
+__all__ = ["Draft", "Hooks", "Plan", "Work"]
 
 FAILURES = 3
 """Failing passes, or boundaries within as many turns of each other, that open a breaker (R29)."""
-
-RESTORED = "restored"
-"""The kernel's note that a decision (its number in the place of a plugin's name) was undone on request."""
 
 Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
 """Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
@@ -63,7 +60,7 @@ class Draft:
         """The decision as a report shows it."""
         reasons = dict.fromkeys(edit.reason for edit in self.edits if not isinstance(edit, Note) and edit.reason)
         why = "; ".join(reasons)
-        ours = sum(isinstance(edit, Note) and edit.key.startswith(rules.KERNEL) for edit in self.edits)
+        ours = sum(isinstance(edit, Note) and edit.key.startswith(KERNEL) for edit in self.edits)
         count = len(self.edits) - (ours if self.stage != "kernel" else 0)
         return Outcome(self.stage, self.free, count, self.freed, self.rewritten, self.boundary, why)
 
@@ -167,12 +164,8 @@ class Work:
     def _restored(self, edit: Edit) -> bool:
         """Whether it repeats what a user had undone."""
         ids = set(targets(edit))
-        if isinstance(edit, Fold):
-            return not self.view.restored.isdisjoint(ids)
-        if not any(key.endswith(RESTORED) for key in self.projection.state.notes) or isinstance(edit, (Insert, Note)):
-            return False
-        rows = ((seq, one) for seq, one in self.projection.rows if isinstance(one, type(edit)))
-        return any(ids <= set(targets(one)) and self.note(str(seq), RESTORED) for seq, one in rows if seq)
+        whole = ids.issubset if not isinstance(edit, Fold) else lambda undone: not ids.isdisjoint(undone)
+        return any(isinstance(edit, type(one)) and whole(targets(one)) for one in self.view.restored)
 
     def refuses(self, stage: str) -> bool:
         """Whether a hook vetoed what this stage would change of sent content."""
@@ -235,8 +228,8 @@ class Work:
         """Shut all breakers again (R29)."""
         self.plan.failures.clear()
         for key, said in list(self.projection.state.notes.items()):
-            name, _, kind = key.removeprefix(rules.KERNEL).rpartition(":")
-            if said and key.startswith(rules.KERNEL) and kind in ("boundaries", "breaker"):
+            name, _, kind = key.removeprefix(KERNEL).rpartition(":")
+            if said and key.startswith(KERNEL) and kind in ("boundaries", "breaker"):
                 self.write(name, kind, None, self.projection.path[0].id)
 
     def watch(self, draft: Draft) -> None:
@@ -258,11 +251,11 @@ class Work:
 
     def note(self, name: str, key: str) -> Any:
         """The kernel's own note about a plugin."""
-        return self.projection.state.notes.get(f"{rules.KERNEL}{name}:{key}")
+        return self.projection.state.notes.get(f"{KERNEL}{name}:{key}")
 
     def write(self, name: str, key: str, data: Any, upto: str, draft: Draft | None = None) -> None:
         """Record a note of the kernel's own; as a part of ``draft`` where it holds only together with that."""
-        note = Note(f"{rules.KERNEL}{name}:{key}", data, upto)
+        note = Note(f"{KERNEL}{name}:{key}", data, upto)
         self.apply(note)
         if draft is None:
             self.drafts.append(Draft("kernel", [note]))

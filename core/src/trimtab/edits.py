@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
 
 __all__ = [
+    "KERNEL",
+    "RESTORED",
     "Anchor",
     "Drop",
     "Edit",
@@ -29,6 +31,12 @@ __all__ = [
     "targets",
     "to_row",
 ]
+
+KERNEL = "kernel:"
+"""How the keys of the kernel's own notes begin; no stage may write them."""
+
+RESTORED = "restored"
+"""The kernel's note that a decision (its number in the place of a plugin's name) was undone on request."""
 
 Anchor = Literal["after_boundary", "system", "tail"]
 

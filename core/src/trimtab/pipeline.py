@@ -12,8 +12,8 @@ from typing import Any
 from trimtab import hooks
 from trimtab.ask import Ask, checked
 from trimtab.conversation import Message
-from trimtab.draft import RESTORED, Draft, Plan, Work
-from trimtab.edits import Edit, Repair, Restore, message_ids
+from trimtab.draft import Draft, Plan, Work
+from trimtab.edits import RESTORED, Edit, Repair, Restore, message_ids
 from trimtab.errors import AskFailed
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Projection

@@ -12,6 +12,7 @@ from typing import Any
 
 from trimtab.conversation import Block, Message
 from trimtab.edits import (
+    KERNEL,
     Drop,
     Edit,
     Fold,
@@ -28,13 +29,10 @@ from trimtab.edits import (
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["KERNEL", "Refused", "check", "closed", "latest", "pin", "position", "thinking"]
+__all__ = ["Refused", "check", "closed", "latest", "pin", "position", "thinking"]
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
-
-KERNEL = "kernel:"
-"""How the keys of the kernel's own notes begin; no stage may write them."""
 
 _SHOWABLE = ("document", "image", "text", "tool_result")
 

@@ -20,7 +20,7 @@ from trimtab.commit import commit, record, stored_text
 from trimtab.conversation import Conversation, Location, digest
 from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan
-from trimtab.edits import Note
+from trimtab.edits import KERNEL, Note
 from trimtab.errors import ContextOverflow, PluginError, StorageError, TrimtabError, Unknown, Veto, told
 from trimtab.hooks import BROKEN, VETO
 from trimtab.hookspecs import Source, Trigger
@@ -33,7 +33,6 @@ from trimtab.profile import Profile, load
 from trimtab.projection import Item, Projection
 from trimtab.provider import Provider, family_factor, resolve
 from trimtab.report import Outcome, Report
-from trimtab.rules import KERNEL
 from trimtab.stores import BlobStore, LedgerStore
 from trimtab.tokens import Meter
 from trimtab.view import Context, View

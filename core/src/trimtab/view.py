@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.conversation import Block, Message
-from trimtab.edits import Fold
+from trimtab.edits import KERNEL, RESTORED, Drop, Edit, Fold, Replace
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
 from trimtab.tokens import Meter
@@ -283,12 +283,12 @@ class View:
         return self.projection.state.notes.get(key)
 
     @property
-    def restored(self) -> frozenset[str]:
-        """Ids of messages whose fold was undone by request: a fold that takes one of them in again is refused."""
-        notes = self.projection.state.notes.items()
-        undone = {key.split(":")[1] for key, said in notes if said and key.startswith("kernel:") and "restored" in key}
-        folds = (edit for seq, edit in self.projection.rows if isinstance(edit, Fold) and str(seq) in undone)
-        return frozenset(id for fold in folds for id in fold.run)
+    def restored(self) -> list[Edit]:
+        """The replacements, drops and folds that were undone on request: what would hide the same again is refused."""
+        notes = self.projection.state.notes
+        rows = self.projection.rows if any(key.endswith(RESTORED) for key in notes) else ()
+        undone = (one for seq, one in rows if notes.get(f"{KERNEL}{seq}:{RESTORED}"))
+        return [one for one in undone if isinstance(one, Drop | Fold | Replace)]
 
     def shown(self, name: str) -> int:
         """How many blocks of the view show this name (an identifier or a path) verbatim."""

@@ -226,8 +226,7 @@ def _row(one: Holding, store: LedgerStore, sizes: Counter[str]) -> dict[str, Any
 
 def _shown(ledger: Ledger, one: Holding, sizes: Counter[str]) -> dict[str, Any]:
     """What the ledger knows of one session."""
-    from trimtab.edits import Note, Pin
-    from trimtab.rules import KERNEL
+    from trimtab.edits import KERNEL, Note, Pin
 
     stages: dict[str, dict[str, float]] = {}
     for decision in ledger.decisions:

@@ -49,6 +49,8 @@ def inputs(view: View, options: MicroOptions, known: Known) -> Iterator[tuple[in
 def _shortened(result: Result, call: Block, options: MicroOptions, known: Known) -> Replace | None:
     if result.tool_class not in ("edit", "shell") or options.tools.get(result.tool) == "keep":
         return None
+    if not _written(result):
+        return None
     back = f"full input: {result.view.stored(call)}"
 
     def short(text: str) -> str:
@@ -59,7 +61,7 @@ def _shortened(result: Result, call: Block, options: MicroOptions, known: Known)
         key: change(value, short) if isinstance(value, str) else value for key, value in call.input.items()
     }
     text = json.dumps(made, ensure_ascii=False)
-    if made == call.input or not worth(text, call.text) or not _written(result):
+    if made == call.input or not worth(text, call.text):
         return None
     known.forget(call.text, text)
     return Replace(call, text, f"{name_of(result.tool)}: old input")
