@@ -91,7 +91,16 @@ def test_check_tells_what_was_read(run: Callable[..., Result], write: Writer, mo
     )
     assert done.stderr == f"warning: trimtab.yaml:3: {warning}\n"
     told = json.loads(run("profile", "check", "--json").stdout)
-    assert (told["sources"], told["warnings"]) == (read, [warning])
+    assert (told["sources"], told["warnings"]) == (read, [f"trimtab.yaml:3: {warning}"])
+
+
+def test_check_tells_what_is_not_taken_as_said(run: Callable[..., Result], write: Writer) -> None:
+    """A threshold above its share of the window is named with what is used instead; a shipped one is not."""
+    write("trimtab.yaml", "provider:\n  window: 100k\nthresholds:\n  warn: 50k\n")
+    assert run("profile", "check").stderr == (
+        "warning: trimtab.yaml:4: thresholds.warn: 50,000 is more than its share of a window of 100,000 tokens (10 %): "
+        "10,000 is used\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -284,3 +285,25 @@ def test_every_recorded_model_is_known() -> None:
     found -= {"<synthetic>", "default", "sonnet"}
     assert len(found) >= 10
     assert sorted(name for name in found if find(name) is None) == []
+
+
+def test_a_version_is_another_model_unless_it_is_a_claude(alone: None) -> None:
+    """Platforms number their renderings of Claude; DeepSeek numbers models."""
+    assert find("deepseek-chat-v3-0324") is None
+    assert find("deepseek-chat-v3") is None
+    assert find("claude-opus-4-6-v1") is MODELS["claude-opus-4-6"]
+
+
+def test_very_long_names_are_unknown_at_once() -> None:
+    """Nothing searches or keeps them."""
+    start = time.perf_counter()
+    assert find("claude-opus-5" + "-0" * 50_000 + "x") is None
+    assert find("x" * 201) is None
+    assert nearest("claude" + "-0" * 50_000) is None
+    assert time.perf_counter() - start < 1
+    assert library.find.cache_info().currsize == 0
+
+
+def test_what_the_library_said_is_kept_for_few_names() -> None:
+    """A service that asks for any name does not grow."""
+    assert library.find.cache_info().maxsize == 256

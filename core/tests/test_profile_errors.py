@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from trimtab.errors import PluginError, ProfileError
-from trimtab.profile import Profile
+from trimtab.profile import Profile, load
 
 Loader = Callable[..., Profile]
 Writer = Callable[[str | Path, str], Path]
@@ -336,3 +336,28 @@ def test_argument_errors(get: Loader) -> None:
     """A fault in an argument says so."""
     text = fails(lambda: get("minimal", {"thresholds": {"auto": -1}}))
     assert text == f"argument: thresholds.auto: -1 is not a size; {NUMBER}"
+
+
+COSTS = {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, "cache_write_1h": 6}
+ASCEND = "cliffs must ascend, each at more tokens than the one before; write [[200k, 2], [400k, 3]]"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        *((key, -1, "-1 should be greater than or equal to 0") for key in COSTS),
+        *((key, float("nan"), "nan should be a finite number") for key in COSTS),
+        ("cache_write", float("inf"), "inf should be a finite number"),
+        ("cliffs", [[10, 0]], "0 should be greater than 0"),
+        ("cliffs", [[10, float("nan")]], "nan should be a finite number"),
+        ("cliffs", [[1_000, 2], [10, 3]], ASCEND),
+        ("cliffs", [[10, 2], [10, 3]], ASCEND),
+        ("factor", float("inf"), "inf should be a finite number"),
+    ],
+)
+def test_prices_and_factors(key: str, value: Any, says: str) -> None:
+    """They are finite and not negative; cliffs ascend."""
+    section = {"factor": value} if key == "factor" else {"price": {**COSTS, key: value}}
+    said = fails(lambda: load("minimal", overrides={"provider": section}, env={}, cwd="/"))
+    assert said.endswith(f": {says}")
+    assert key in said

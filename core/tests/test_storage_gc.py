@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -142,6 +143,77 @@ def test_what_cannot_be_read_is_kept(stores: Stores, more: dict[str, Any]) -> No
     ledger.append("newer", 0, [json.dumps({"v": 1, "time": 5.0, "elsewhere": f"é{blobs.path(key)} is it", **more})])
     assert collect(ledger, blobs, keep_days=30, max_bytes=0, now=NOW).gone == ["old"]
     assert left(stores) == ({"newer"}, 1)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"\xff\xfe %s",
+        "[" * 100_000 + "%s",
+        '["%s"]',
+        '{"v": 1, "time": 1' + "0" * 400 + ', "original": "%s"}',
+        "%s",
+    ],
+    ids=["bytes", "deep", "no object", "huge", "no JSON"],
+)
+@pytest.mark.parametrize("last", [True, False])
+def test_a_damaged_row_holds_its_session_and_what_it_names(tmp_path: Path, bad: str | bytes, last: bool) -> None:
+    """Whatever lies in the ledger, and wherever in its session: the run goes on with the others."""
+    ledger, blobs = stores = disk(tmp_path)
+    decide(stores, "old", 99, b"old")
+    key = put(blobs, b"kept", 99)
+    row = bad % key.encode() if isinstance(bad, bytes) else bad % key
+    good = json.dumps({"v": 1, "time": 5.0})
+    with closing(ledger), closing(sqlite3.connect(tmp_path / "ledger.db")) as db, db:
+        for seq, one in enumerate((good, row) if last else (row, good), 1):
+            db.execute("INSERT INTO ledger VALUES ('bad', ?, ?)", (seq, one))
+        db.commit()
+        swept = collect(ledger, blobs, keep_days=30, max_bytes=0, now=NOW)
+        if last or "time" not in str(bad):  # a time is only asked of the last row
+            assert (swept.gone, left(stores)) == (["old"], ({"bad"}, 1))
+
+
+def test_only_files_are_originals(tmp_path: Path) -> None:
+    """A folder or a link with the name of a key stays and stops nothing, nor does what lies behind a linked folder."""
+    stores = disk(tmp_path)
+    blobs = stores[1]
+    decide(stores, "new", 3, b"kept")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    names = [f"{two}{'0' * 30}.txt" for two in ("a0", "a1", "a2")]
+    (theirs / names[2]).write_text("x")
+    folder, link, behind = (Path(blobs.path(name)) for name in names)
+    folder.mkdir(parents=True)
+    link.parent.mkdir()
+    link.symlink_to(theirs / names[2])
+    behind.parent.symlink_to(theirs)
+    for path in (folder, theirs / names[2]):
+        os.utime(path, (1, 1))
+    os.utime(link, (1, 1), follow_symlinks=False)
+    assert len(list(blobs.entries())) == 1
+    assert not any(blobs.delete(name, NOW) for name in names)
+    swept = collect(*stores, now=NOW)
+    assert (swept.removed.originals, swept.kept.originals, swept.failed) == (0, 1, [])
+    assert folder.is_dir()
+    assert link.is_symlink()
+    assert behind.read_text() == "x"
+
+
+def test_an_original_that_cannot_be_removed_is_told(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run goes on with the others, and counts it as kept."""
+    decide(stores, "new", 3, b"kept")
+    keys = {put(stores[1], b"%d" % n, 9) for n in range(3)}
+    bad, delete = min(keys), stores[1].delete
+
+    def failing(key: str, before: float) -> bool:
+        if key == bad:
+            raise StorageError("cannot remove a stored original: not permitted", where=key)
+        return delete(key, before)
+
+    monkeypatch.setattr(stores[1], "delete", failing)
+    swept = collect(*stores, now=NOW)
+    assert swept.failed == [f"StorageError: {bad}: cannot remove a stored original: not permitted"]
+    assert (swept.removed.originals, swept.kept.originals, swept.young) == (2, 2, 0)
 
 
 def test_a_ledger_without_sessions_owns_no_originals(stores: Stores) -> None:

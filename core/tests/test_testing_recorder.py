@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 from trimtab import Session, load
 from trimtab.dialect import Usage
 from trimtab.errors import TranscriptError
+from trimtab.parts import part
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 from trimtab.testing import Recorder
 from trimtab.testing.material import rounds
@@ -152,3 +156,116 @@ def test_a_row_that_does_not_fit_is_named_with_its_line(tmp_path: Path) -> None:
         file.write('{"kind": "picture"}\n')
     with pytest.raises(TranscriptError, match=r"talk.jsonl:2: no row of a recording"):
         replayed(path)
+
+
+def test_a_second_recorder_on_a_file_is_refused(tmp_path: Path) -> None:
+    """At once, and until the first is closed; the file stays as it was."""
+    path = tmp_path / "talk.jsonl"
+    with Recorder(path) as first:
+        before = path.read_bytes()
+        with pytest.raises(TranscriptError, match=r"talk.jsonl: another recorder writes this file"):
+            Recorder(path)
+        assert path.read_bytes() == before
+        first.request([{"role": "user", "content": "hi"}])
+    Recorder(path).close()
+    assert len(replayed(path).requests) == 1
+
+
+def test_a_full_disk_leaves_whole_rows_and_nothing_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row that was not recorded does not come with the next, and what follows is what was said."""
+    path, messages = tmp_path / "talk.jsonl", rounds("anthropic", 4)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Recorder(path, clock=Clock()) as recorder:
+        recorder.request(messages[:1])
+        before = path.read_bytes()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, hard))
+        try:
+            with pytest.raises(OSError, match="too large"):
+                recorder.request(messages[:3])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert path.read_bytes() == before
+        recorder.request(messages[:5])
+        recorder.response({"usage": {"input_tokens": 7}})
+    recording = replayed(path)
+    assert [request.messages for request in recording.requests] == [messages[:1], messages[:5]]
+    assert [request.usage for request in recording.requests] == [None, {"input_tokens": 7}]
+    assert not recording.skipped
+
+
+@pytest.mark.parametrize("at", [math.nan, math.inf, -math.inf, 1e12, 10**400, "soon"])
+def test_a_time_that_is_none_is_refused(tmp_path: Path, at: Any) -> None:
+    """Nothing of the request is written."""
+    with Recorder(tmp_path / "talk.jsonl") as recorder:
+        with pytest.raises(ValueError, match=r"at .*does not fit"):
+            recorder.request([{"role": "user", "content": "hi"}], at=at)
+        assert '"request"' not in recorder.path.read_text()
+
+
+@pytest.mark.parametrize("split", [True, False])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+def test_usage_of_a_dialect_without_known_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dialect: str, split: bool
+) -> None:
+    """A `Usage` goes into the file as it is, and comes back for dialects that read either provider's words."""
+    monkeypatch.setattr("trimtab.testing.recorder.WIRES", {})
+    said = Usage(read=10.0, written=20.0, fresh=30.0, output=4.0, model="m")
+    if not split:
+        said = Usage(read=0.0, written=0.0, fresh=60.0, output=4.0, model="m", split=False)
+    with Recorder(tmp_path / "talk.jsonl") as recorder:
+        recorder.request([{"role": "user", "content": "hi"}])
+        recorder.response(said)
+    (request,) = replayed(tmp_path / "talk.jsonl").requests
+    usage = part("dialect", dialect)().usage({"usage": request.usage, "model": request.model})
+    assert (usage.read, usage.written, usage.fresh, usage.output, usage.model) == (
+        said.read,
+        said.written,
+        said.fresh,
+        said.output,
+        "m",
+    )
+
+
+@pytest.mark.parametrize("response", [{"choices": ["x"]}, {"choices": [{"message": 5}]}, {"usage": "x", "model": 5}])
+def test_odd_responses_leave_a_readable_file(tmp_path: Path, response: Any) -> None:
+    """What is none is recorded as none."""
+    with Recorder(tmp_path / "talk.jsonl") as recorder:
+        recorder.request([{"role": "user", "content": "hi"}])
+        recorder.response(response)
+    (request,) = replayed(tmp_path / "talk.jsonl").requests
+    assert (request.usage, request.model, request.answer) == (None, None, None)
+
+
+REQUEST = {"kind": "request", "at": 1.0, "head": 0, "branch": 0, "messages": [{"role": "user", "content": "hi"}]}
+RESPONSE = {"kind": "response", "request": 0, "usage": None, "model": None, "answer": None}
+ODD: list[tuple[dict[str, Any], str, list[Any]]] = [
+    (REQUEST, "at", [None, True, "1", math.nan, math.inf, 1e12, 10**400, [[]]]),
+    (REQUEST, "head", [None, True, "0", 0.0, 1, -1, []]),
+    (REQUEST, "branch", [None, False, 2, -1, 0.0, {}]),
+    (REQUEST, "messages", [None, {}, "x", [None], [{}], [{"role": 5}]]),
+    (RESPONSE, "request", [None, False, 1, -1, []]),
+    (RESPONSE, "usage", ["x", 5, [], {"trimtab.Usage": 5}, {"trimtab.Usage": {"read": 1}}]),
+    (RESPONSE, "model", [5, {}]),
+    (RESPONSE, "answer", ["x", 5, [], {}, {"role": None}]),
+    ({"kind": "recording", "version": 1, "session": "s", "dialect": "d"}, "session", [None, 5, {}]),
+]
+
+
+@pytest.mark.parametrize(("row", "key", "value"), [(row, key, value) for row, key, odd in ODD for value in odd])
+def test_a_row_with_a_value_that_does_not_fit_is_named(tmp_path: Path, row: Any, key: str, value: Any) -> None:
+    """Whatever stands in the file: the line and the key, and no other error."""
+    path = tmp_path / "talk.jsonl"
+    with Recorder(path) as recorder:
+        recorder.request([{"role": "user", "content": "hi"}])
+    replayed(path)
+    with path.open("a") as file:
+        file.write(json.dumps({**row, key: value}) + "\n")
+    with pytest.raises(TranscriptError, match=rf"talk.jsonl:4: no row of a recording .*{key}"):
+        replayed(path)
+    with pytest.raises(TranscriptError, match=r"talk.jsonl:4: no row of a recording"):
+        Recorder(path)
+    path.write_text("[]")
+    with pytest.raises(TranscriptError, match="no recording of session"):
+        Recorder(path)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trimtab.errors import TranscriptError
-from trimtab.transcripts import FORMATS, read
+from trimtab.transcripts import FORMATS, detect, read
 
 TIME = "2026-01-02T00:00:00Z"
 SECRET = "secret of the user"
@@ -204,3 +204,21 @@ def test_damaged_ones_give_a_recording_or_an_error(
         assert 0 < request.length < len(request.history)
         assert all(isinstance(message, dict) and isinstance(message["role"], str) for message in request.history)
     repr(recording)
+
+
+@pytest.mark.parametrize("error", [RecursionError, TypeError, OverflowError, KeyError, AttributeError, MemoryError])
+@pytest.mark.parametrize("step", ["sniff", "read"])
+def test_what_a_reader_stumbles_over_is_named(
+    step: str, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The format and the file, as the one kind of error that a caller has to expect."""
+
+    def stumble(source: object) -> Any:
+        raise error("over it")
+
+    steps: dict[str, Any] = {"sniff": lambda source: True, "read": stumble, step: stumble}
+    monkeypatch.setattr(detect, "FORMATS", (detect.Format("theirs", **steps),))
+    path = tmp_path / "recorded"
+    path.write_bytes(written(ANTHROPIC, False))
+    with pytest.raises(TranscriptError, match=rf"recorded: damaged: .*theirs.*{error.__name__}"):
+        read(path)

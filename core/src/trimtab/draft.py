@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, targets
+from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, Replace, targets
 from trimtab.errors import told
 from trimtab.projection import Projection
 from trimtab.provider import Price
@@ -110,11 +110,12 @@ class Work:
 
     def mark(self) -> Callable[[], None]:
         """Remember this moment; the returned call goes back to it, keeping drafts that were added since."""
-        projection, held, boundary, known = self.projection, self.context.held, self.boundary, len(self.drafts)
+        projection, known = self.projection, len(self.drafts)
+        held, boundary, target = self.context.held, self.boundary, self.target
         self._mark = projection
 
         def back() -> None:
-            self.context.held, self.boundary = held, boundary
+            self.context.held, self.boundary, self.target = held, boundary, target
             self._show(projection)
             for draft in self.drafts[known:]:
                 for edit in draft.edits:
@@ -162,10 +163,9 @@ class Work:
             raise Refused("waits")
 
     def _restored(self, edit: Edit) -> bool:
-        """Whether it repeats what a user had undone."""
-        ids = set(targets(edit))
-        whole = ids.issubset if not isinstance(edit, Fold) else lambda undone: not ids.isdisjoint(undone)
-        return any(isinstance(edit, type(one)) and whole(targets(one)) for one in self.view.restored)
+        """Whether it would hide again what a user had brought back."""
+        hides = isinstance(edit, Drop | Fold | Replace)
+        return hides and not self.view.restored.isdisjoint(id.partition(".")[0] for id in targets(edit))
 
     def refuses(self, stage: str) -> bool:
         """Whether a hook vetoed what this stage would change of sent content."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
 
+from trimtab.errors import plain
+
 __all__ = [
     "KERNEL",
     "RESTORED",
@@ -44,19 +46,19 @@ Anchor = Literal["after_boundary", "system", "tail"]
 def block_id(target: Any) -> str:
     """The id of a block, given as an id, a block, or anything with a ``block``."""
     target = getattr(target, "block", target)
-    return str(getattr(target, "id", target))
+    return plain(getattr(target, "id", target))
 
 
 def message_ids(target: Any) -> tuple[str, ...]:
     """The ids of messages: given as ids, messages, rounds, turns, or any nesting of these."""
     if isinstance(target, str):
-        return (target,)
+        return (plain(target),)
     if hasattr(target, "messages"):
         return message_ids(target.messages)
     if isinstance(target, Iterable):
         return tuple(id for item in target for id in message_ids(item))
     covers = getattr(target, "covers", None)
-    return tuple(covers) if covers is not None else (str(target.id),)
+    return tuple(covers) if covers is not None else (plain(target.id),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +195,11 @@ def to_row(edit: Edit) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any]) -> Edit:
-    """The edit that `to_row` wrote; lists come back as tuples."""
+    """The edit that `to_row` wrote, lists as tuples; raises `KeyError`, `TypeError`, `ValueError` for what is none."""
     lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list) and key != "data"}
     values = {key: value for key, value in row.items() if key != "kind"} | lists
     edit: Edit = _KINDS[row["kind"]](**values)
+    many = [value for key, value in values.items() if key in ("decisions", "run", "what")]
+    if not all(value and isinstance(value, tuple) for value in many):
+        raise ValueError("no targets")
     return edit

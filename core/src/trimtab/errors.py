@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "AskFailed",
@@ -26,6 +27,11 @@ def told(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except BaseException:  # a plugin's own __str__
         return type(error).__name__
+
+
+def plain(text: Any) -> str:
+    """A text of a plugin's making as a string of our own: not of a subclass that answers as it likes."""
+    return str.__str__(text if isinstance(text, str) else str(text))
 
 
 class TrimtabError(Exception):

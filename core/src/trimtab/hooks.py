@@ -9,7 +9,7 @@ from typing import Any
 from trimtab import rules
 from trimtab.draft import Draft, Work
 from trimtab.edits import Guide, Insert, Pin
-from trimtab.errors import TrimtabError, Veto
+from trimtab.errors import TrimtabError, Veto, plain
 from trimtab.hookspecs import Source, Trigger
 from trimtab.rules import Refused
 from trimtab.view import View
@@ -45,9 +45,13 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
         try:
             yielded = list(bounded(call, work))
         except Veto as veto:
-            reason = f"{name}: {veto.reason}"
+            try:
+                reason, stages = f"{name}: {plain(veto.reason)}", tuple(map(plain, veto.stages))
+            except BROKEN as error:  # a veto of a plugin's own making
+                work.fail(name, error)
+                continue
             if hook == "post_compact":
-                raise Veto(reason, veto.stages) from None
+                raise Veto(reason, stages) from None
             if hook == "pre_compact":
                 work.vetoed = reason
                 work.report.warnings.append(f"{VETO}{reason}")
@@ -68,7 +72,7 @@ def pins(work: Work, trigger: Trigger) -> None:
         for said in yielded:
             try:
                 if isinstance(said, Guide):
-                    work.context.guides.append(said.text)
+                    work.context.guides.append(plain(said.text))
                 elif not isinstance(said, Pin):
                     raise Refused(f"pre_compact may not yield {type(said).__name__}")
                 elif (edit := rules.pin(work.view, said)).key not in work.projection.state.pins:
@@ -76,6 +80,8 @@ def pins(work: Work, trigger: Trigger) -> None:
                     draft.edits.append(edit)
             except Refused as refusal:
                 work.report.refuse(name, str(refusal))
+            except BROKEN as error:  # what it yielded raised when it was looked at
+                work.fail(name, error)
         work.add(draft)
 
 
@@ -104,6 +110,9 @@ def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None
                 _room(work, edit)
         except Refused as refusal:
             work.report.refuse(name, str(refusal))
+            continue
+        except BROKEN as error:
+            work.fail(name, error)
             continue
         work.apply(edit)
         draft.edits.append(edit)

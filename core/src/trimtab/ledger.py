@@ -58,9 +58,12 @@ class Decision:
             if row.pop("v") > VERSION:
                 raise StorageError(f"decision {seq} was written by a newer version of trimtab; upgrade to read it")
             row["edits"] = tuple(from_row(edit) for edit in row["edits"])
-            row["aliases"] = {id: tuple(ids) for id, ids in row["aliases"].items()}
-            return cls(**row, seq=seq)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            row["aliases"] = {id: tuple(map(str, ids)) for id, ids in row["aliases"].items()}
+            row["originals"] = {id: str(key) for id, key in row["originals"].items()}
+            one = cls(**row, seq=seq)
+            one.touches()  # its targets are ids
+            return one
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise StorageError(f"decision {seq} is damaged ({type(error).__name__}: {error})") from error
 
 

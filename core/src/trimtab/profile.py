@@ -71,19 +71,25 @@ class Cache(_Section):
     """Tokens; what is read is a multiple of it."""
 
 
-class Price(_Section):
+def _ascending(cliffs: tuple[tuple[int, float], ...] | None) -> tuple[tuple[int, float], ...] | None:
+    if list(cliffs or ()) != sorted(dict(cliffs or ()).items()):
+        raise ValueError("cliffs must ascend, each at more tokens than the one before; write [[200k, 2], [400k, 3]]")
+    return cliffs
+
+
+class Price(_Section, allow_inf_nan=False):
     """Dollars per million tokens."""
 
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
-    cache_write_1h: float
-    cliffs: tuple[tuple[Size, float], ...] | None = None
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_read: float = Field(ge=0)
+    cache_write: float = Field(ge=0)
+    cache_write_1h: float = Field(ge=0)
+    cliffs: Annotated[tuple[tuple[Size, Annotated[float, Field(gt=0)]], ...] | None, AfterValidator(_ascending)] = None
     """``[[200k, 2]]``: the input of a request with more than 200k tokens costs twice as much; ``[]``: none do."""
 
 
-class Service(_Section):
+class Service(_Section, allow_inf_nan=False):
     """What the server can do; what is not said here comes from the table of known models."""
 
     kind: Annotated[str, _part("dialect")]

@@ -26,6 +26,7 @@ from trimtab.edits import (
     message_ids,
     targets,
 )
+from trimtab.errors import plain
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
@@ -33,6 +34,9 @@ __all__ = ["Refused", "check", "closed", "latest", "pin", "position", "thinking"
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
+
+DEPTH = 100
+"""Levels that arguments and notes may be nested."""
 
 _SHOWABLE = ("document", "image", "text", "tool_result")
 
@@ -114,7 +118,7 @@ def _replace(view: View, edit: Replace) -> Replace:
     names_empty = block.type == "tool_result" and not block.media and not shown.strip() and len(text) <= NAMING
     if not names_empty and view.projection.count(block.id, text) >= size:
         raise Refused("does not shrink")
-    return Replace(block.id, text, str(edit.reason))
+    return Replace(block.id, text, plain(edit.reason))
 
 
 def _repaired(view: View, block: Block) -> bool:
@@ -130,7 +134,18 @@ def _arguments(block: Block, text: str) -> bool:
         json.dumps(said, ensure_ascii=False, allow_nan=False).encode()  # half of a character may hide in an escape
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and bool(said) and said.keys() == block.input.keys()
+    return isinstance(said, dict) and bool(said) and said.keys() == block.input.keys() and not _deep(said)
+
+
+def _deep(data: Any) -> bool:
+    """Whether JSON data is nested deeper than anything sane: what copies and packs it later would give up."""
+    level = [data]
+    for _ in range(DEPTH):
+        parts = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
+        level = [one for part in parts for one in part]
+        if not level:
+            return False
+    return True
 
 
 def latest(view: View) -> int:
@@ -241,7 +256,7 @@ def _fold(view: View, edit: Fold) -> Fold:
     chosen = set(run)
     _whole(view, chosen, turns=False)
     _neighbours(view, chosen, folded=True)
-    fold = Fold(tuple(path[index].id for index in run), text, str(edit.reason), _carried(view, run), str(edit.full))
+    fold = Fold(tuple(path[index].id for index in run), text, plain(edit.reason), _carried(view, run), plain(edit.full))
     freed = sum(item.tokens for item in projection.items if item.end - 1 in chosen)
     if projection.fold_tokens(fold) >= freed:
         raise Refused("does not shrink")
@@ -262,6 +277,7 @@ def _carried(view: View, run: range) -> tuple[Any, ...]:
 
 def _insert(view: View, edit: Insert) -> Insert:
     text, path = _text(edit.text), view.projection.path
+    edit = Insert(plain(edit.anchor), edit.text, edit.reason)  # type: ignore[arg-type]
     if edit.anchor == "system":
         if view.answers:
             raise Refused("system text is fixed after the first request")
@@ -280,7 +296,7 @@ def _insert(view: View, edit: Insert) -> Insert:
     tokens = view.tokens + view.context.meter.factor * view.projection.conversation.count(text)
     if edit.anchor != "after_boundary" and tokens > view.window.auto:
         raise Refused("no room")
-    edit = Insert(edit.anchor, text, str(edit.reason), at)
+    edit = Insert(edit.anchor, text, plain(edit.reason), at)
     inserted = view.projection.state.inserts.get(edit.key, ())
     if any(text == other for other, _ in inserted):
         raise Refused("already inserted")
@@ -300,7 +316,7 @@ def _restore(view: View, edit: Restore) -> Restore:
     if not edit.decisions or not set(edit.decisions) <= known:
         raise Refused("no such decision")
     depths = _depths(view, [id.partition(".")[0] for one in _undone(view, edit) for id in targets(one)])
-    return Restore(tuple(edit.decisions), str(edit.reason), projection.path[depths[0]].id)
+    return Restore(tuple(map(int, edit.decisions)), plain(edit.reason), projection.path[depths[0]].id)
 
 
 def _undone(view: View, edit: Restore) -> list[Edit]:
@@ -312,15 +328,18 @@ def _undone(view: View, edit: Restore) -> list[Edit]:
 
 
 def _note(view: View, edit: Note) -> Note:
-    key, upto = str(edit.key), message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
+    key, upto = plain(edit.key), message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
     if not view.on(upto):
         raise Refused("the note's message is not on this path")
     if key.startswith(KERNEL):
         raise Refused("a note of the kernel")
     try:
-        return Note(key, json.loads(json.dumps(edit.data)), upto)  # a copy: the ledger's and ours stay one
+        data = json.loads(json.dumps(edit.data))  # a copy: the ledger's and ours stay one
     except (TypeError, ValueError, RecursionError):
         raise Refused("a note's data must be JSON") from None
+    if _deep(data):
+        raise Refused("a note's data is nested too deeply")
+    return Note(key, data, upto)
 
 
 def pin(view: View, edit: Pin) -> Pin:
@@ -348,7 +367,7 @@ def pin(view: View, edit: Pin) -> Pin:
     face = view.projection.state.faces.get(block.id)
     if face is not None and ((block.media and not text) or (text or block.text) not in (face.text or "")):
         raise Refused("already replaced")
-    return Pin(block.id, str(edit.reason), text)
+    return Pin(block.id, plain(edit.reason), plain(text))
 
 
 # ------------------------------------------------------------------ thinking

@@ -287,7 +287,14 @@ class Session:
             report.failures.append(f"nothing was decided in this pass: {told(error)}")
             report.decisions, work = [], base
         self.projection = work
-        request = self._request(work, location, system, tools, report, head)
+        try:
+            request = self._request(work, location, system, tools, report, head)
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            self.projection = None
+            raw.report.failures.append(f"the view could not be rendered, handed back as it was said: {told(error)}")
+            return raw
         self._check(request)
         self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
         self._prepared = True
@@ -312,7 +319,8 @@ class Session:
             try:
                 yield from run.run(source)
             except Veto as veto:
-                report.warnings.append(f"{VETO}{veto.reason}")
+                if f"{VETO}{veto.reason}" not in report.warnings:
+                    report.warnings.append(f"{VETO}{veto.reason}")
                 if banned is not None:  # then nothing that a veto could refuse is left
                     banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue

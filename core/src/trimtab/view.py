@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.conversation import Block, Message
-from trimtab.edits import KERNEL, RESTORED, Drop, Edit, Fold, Replace
+from trimtab.edits import KERNEL, RESTORED, Drop, Fold, Replace, targets
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
 from trimtab.tokens import Meter
@@ -283,12 +283,13 @@ class View:
         return self.projection.state.notes.get(key)
 
     @property
-    def restored(self) -> list[Edit]:
-        """The replacements, drops and folds that were undone on request: what would hide the same again is refused."""
+    def restored(self) -> frozenset[str]:
+        """Ids of the messages that came back when a decision was undone: what would hide them again is refused."""
         notes = self.projection.state.notes
         rows = self.projection.rows if any(key.endswith(RESTORED) for key in notes) else ()
         undone = (one for seq, one in rows if notes.get(f"{KERNEL}{seq}:{RESTORED}"))
-        return [one for one in undone if isinstance(one, Drop | Fold | Replace)]
+        hidden = (targets(one) for one in undone if isinstance(one, Drop | Fold | Replace))
+        return frozenset(id.partition(".")[0] for ids in hidden for id in ids)
 
     def shown(self, name: str) -> int:
         """How many blocks of the view show this name (an identifier or a path) verbatim."""

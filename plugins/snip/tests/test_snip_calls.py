@@ -101,3 +101,42 @@ def test_a_change_of_folder_counts_where_it_is_hidden(opened: Any, talk: Any) ->
     assert len(run(talk)) == 7
     talk.round(("Bash", {"command": "pwd"}, "/x"))
     assert len(run(talk)) == 9
+
+
+MOVERS = [
+    ("EnterWorktree", {"path": "/wt"}),
+    ("mcp__fs__set_directory", {"path": "/wt"}),
+    *(
+        ("Bash", {"command": command})
+        for command in ("source ./go.sh", ". ./go.sh", "make; . go.sh", 'eval "$GO"', "$GO", "`go`", "exec zsh")
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "given"), MOVERS)
+def test_what_may_have_changed_the_folder(opened: Any, talk: Any, tool: str, given: dict[str, Any]) -> None:
+    """A tool that nothing is known of, and commands that run what stands elsewhere; absolute names stay the same."""
+    talk.round(("Bash", {"command": "git status"}, BIG))
+    talk.round(("Read", {"file_path": "/a.py"}, BIG))
+    talk.round((tool, given, "ok"))
+    talk.round(("Bash", {"command": "git status"}, BIG))
+    talk.round(("Read", {"file_path": "/a.py"}, BIG))
+    shown = opened()(talk)
+    assert shown == [*talk.messages[:3], *talk.messages[5:]]
+
+
+PROGRAMS = [
+    "make",
+    "python -m pytest -q . > log 2>&1",
+    "cat > a.py <<'EOF'\nx = $y\nEOF\nmake",
+    "ls ./src; grep -c x a.py",
+]
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_programs_stay_in_the_folder(opened: Any, talk: Any, command: str) -> None:
+    """What only runs programs, also with files and a here-document for input and output, goes nowhere."""
+    talk.round(("Bash", {"command": "git status"}, BIG))
+    talk.round(("Bash", {"command": command, "description": "Don't cd"}, "ok"))
+    talk.round(("Bash", {"command": "git status"}, BIG))
+    assert len(opened()(talk)) == 5

@@ -44,17 +44,15 @@ def check(profile: Named = None, as_json: AsJson = False) -> None:
     """Say whether a profile can be used, and from what it was read; if not, what is wrong and where (exit code 2)."""
     from pathlib import Path
 
-    from trimtab.cli.provider import assumed
     from trimtab.profile import load
-    from trimtab.provider import resolve
     from trimtab.sources import project
 
     loaded = load(profile)
     _usable(loaded)
-    warning, cwd = assumed(resolve(loaded.provider)), Path.cwd()
+    warnings, cwd = list(_warnings(loaded)), Path.cwd()
     listed = {key: [item.name for item in getattr(loaded, key)] for key in ("stages", "hooks")}
     if as_json:
-        read = {"sources": loaded.sources, "warnings": [warning] if warning else []}
+        read = {"sources": loaded.sources, "warnings": warnings}
         typer.echo(json.dumps({"profile": loaded.name, **listed, **read}))
         return
     says = "; ".join(f"{key}: {', '.join(names) or 'none'}" for key, names in listed.items())
@@ -62,8 +60,27 @@ def check(profile: Named = None, as_json: AsJson = False) -> None:
     typer.echo(f"read, the strongest first: {', '.join(loaded.sources)}")
     if project(cwd) is None:
         typer.echo(f"no trimtab.yaml in {cwd} or a folder above it")
-    if warning:
-        typer.echo(f"warning: {loaded.origin(('provider', 'model'))}: {warning}", err=True)
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
+
+
+def _warnings(profile: Profile) -> Iterator[str]:
+    """What can be used, but not as it may be meant: an unknown model, thresholds above their share of the window."""
+    from trimtab.cli.provider import assumed
+    from trimtab.provider import resolve
+    from trimtab.window import SHARES
+
+    provider = resolve(profile.provider)
+    if unknown := assumed(provider):
+        yield f"{profile.origin(('provider', 'model'))}: {unknown}"
+    for name, share in SHARES.items():
+        said, most = getattr(profile.thresholds, name), int(share * provider.window)
+        origin = str(profile.origin(("thresholds", name)))
+        if said > most and not origin.startswith("trimtab/configs/"):
+            yield (
+                f"{origin}: thresholds.{name}: {said:,} is more than its share of a window of {provider.window:,} "
+                f"tokens ({100 * share:g} %): {most:,} is used"
+            )
 
 
 def _usable(profile: Profile) -> None:

@@ -13,9 +13,13 @@ from trimtab.models.table import AS_OF, MODELS, Model, Prices
 
 __all__ = ["AS_OF", "MODELS", "Model", "Prices", "find", "nearest"]
 
+LONGEST = 200
+"""Characters; a longer name is no model's."""
+
 # What may stand behind a known name without another price: a date or release, `latest`, `preview`, a
-# platform's version, the million-token mark. Anything else (`-pro`, `-fast`, `-7`) is another model.
-_TAIL = re.compile(r"(?:[-@](?:\d{4}(?:-?\d\d){2}|\d{4}|0|latest|preview)|-v\d+(?::\d+)?|\[1m\])+$")
+# the million-token mark, a platform's version of a Claude. Anything else (`-pro`, `-fast`, `-7`) is another model.
+_TAIL = r"[-@](?:\d{4}(?:-?\d\d){2}|\d{4}|0|latest|preview)|\[1m\]"
+_VERSION = r"-v\d+(?::\d+)?"
 
 
 def find(model: str) -> Model | None:
@@ -23,6 +27,8 @@ def find(model: str) -> Model | None:
 
     ``us.anthropic.claude-opus-4-5-20251101-v1:0`` and ``anthropic/claude-opus-4.5`` are ``claude-opus-4-5``.
     """
+    if len(model) > LONGEST:
+        return None
     known = MODELS.get(_plain(model))
     if known is None:
         from trimtab.models import library
@@ -35,6 +41,8 @@ def find(model: str) -> Model | None:
 
 def nearest(model: str) -> str | None:
     """The name in our table most like ``model``, for error texts; None where nothing is alike."""
+    if len(model) > LONGEST:
+        return None
     near = difflib.get_close_matches(_plain(model), MODELS, n=1, cutoff=0.6)
     return near[0] if near else None
 
@@ -42,4 +50,6 @@ def nearest(model: str) -> str | None:
 def _plain(model: str) -> str:
     """Lower case, no path (`openrouter/anthropic/`), no region (`us.anthropic.`), no tail."""
     name = re.sub(r"^(?:[a-z-]+\.)?anthropic\.", "", model.strip().lower().rpartition("/")[2])
-    return _TAIL.sub("", name.replace(".", "-") if name.startswith("claude") else name)
+    if name.startswith("claude"):
+        return re.sub(rf"(?:{_TAIL}|{_VERSION})+$", "", name.replace(".", "-"))
+    return re.sub(rf"(?:{_TAIL})+$", "", name)

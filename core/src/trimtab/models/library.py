@@ -7,7 +7,7 @@ fetched. It says nothing of caches but prices: the other facts are `DEFAULTS`.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from trimtab.models.table import Cliffs, Model, Prices
@@ -21,7 +21,7 @@ the factor of Claude before 4.7; hits to the token."""
 KINDS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok")
 
 
-@cache
+@lru_cache(maxsize=256)
 def find(model: str) -> Model | None:
     """The model that the library knows by this id, or by a provider's path; None without the library, or a price.
 

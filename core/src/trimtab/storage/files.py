@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -87,26 +88,28 @@ class FileBlobs:
             return None
 
     def entries(self) -> Iterator[Entry]:
-        """See `BlobStore.entries`."""
+        """See `BlobStore.entries`; links, and what else is no file of ours, are passed over."""
         with doing("list the stored originals", self.root):
             folders = os.listdir(self.root) if os.path.isdir(self.root) else []
             for folder in folders:
                 path = os.path.join(self.root, folder)
-                for key in os.listdir(path) if len(folder) == 2 and os.path.isdir(path) else ():
+                for key in os.listdir(path) if len(folder) == 2 and _is_folder(path) else ():
                     if KEY.fullmatch(key) and key.startswith(folder):
                         with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
-                            found = os.stat(self.path(key))
-                            yield Entry(key, found.st_size, found.st_mtime)
+                            found = os.lstat(self.path(key))
+                            if stat.S_ISREG(found.st_mode):
+                                yield Entry(key, found.st_size, found.st_mtime)
 
     def delete(self, key: str, before: float) -> bool:
-        """See `BlobStore.delete`; a power cut may bring the blob back."""
+        """See `BlobStore.delete`; a power cut may bring the blob back. What is a link, or behind one, stays."""
         path = self.path(key)
         with (
             doing("remove a stored original", path),
             contextlib.suppress(FileNotFoundError),
             self._locked(fcntl.LOCK_EX),
         ):
-            if os.stat(path).st_mtime < before:
+            found = os.lstat(path)
+            if found.st_mtime < before and stat.S_ISREG(found.st_mode) and _is_folder(os.path.dirname(path)):
                 os.unlink(path)
                 return True
         return False
@@ -160,3 +163,8 @@ class FileBlobs:
             with contextlib.suppress(OSError):  # another process sweeps too
                 if os.stat(left := os.path.join(folder, name)).st_mtime < old:
                     os.unlink(left)
+
+
+def _is_folder(path: str) -> bool:
+    """Whether a folder is there, not a link to one: another store's originals are not ours."""
+    return os.path.isdir(path) and not os.path.islink(path)

@@ -11,7 +11,8 @@ Safe beside running sessions, in this order:
    as a pass takes less than that period from its first put to its append.
 4. An open session whose rows were deleted notices with its next request (`Ledger.reload`) and decides nothing more.
 
-A row points to whatever key is written in it, whatever its format: also rows of a newer version hold what they name.
+A row points to whatever key is written in it, whatever its format: also rows of a newer version, or damaged ones,
+hold what they name. A session with a row that cannot be read goes only by `forget`.
 One ledger to a place for originals: what another ledger points to cannot be known here.
 """
 
@@ -26,7 +27,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from trimtab.errors import Lost, StorageError, Unknown
+from trimtab.errors import Lost, StorageError, Unknown, told
 from trimtab.ledger import VERSION
 from trimtab.stores import BlobStore, Entry, LedgerStore
 
@@ -56,7 +57,7 @@ class Holding:
     bytes: int
     """Of the rows, as UTF-8."""
     time: float
-    """Of the last decision, in epoch seconds by the session's clock; infinite where its row cannot be read."""
+    """Of the last decision, in epoch seconds by the session's clock; infinite where a row cannot be read."""
     pointers: frozenset[str]
     """Hashes of the originals that its rows name."""
 
@@ -82,6 +83,8 @@ class Swept:
     """Ids of the removed sessions."""
     young: int
     """Originals that nothing points to, but too young to remove."""
+    failed: list[str]
+    """What could not be removed, and why; the next run tries again."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able."""
@@ -147,17 +150,27 @@ def holdings(ledger: LedgerStore, progress: Progress = lambda *_: None) -> Itera
     for session in _told(ledger.sessions(), "reading sessions", progress):
         rows = ledger.load(session)
         if rows:  # else deleted meanwhile
-            pointers = frozenset(hash for row in rows for hash in POINTER.findall(row))
-            yield Holding(session, len(rows), sum(len(row.encode()) for row in rows), _time(rows[-1]), pointers)
+            texts = [_text(row) for row in rows]
+            pointers = frozenset(hash for text in texts for hash in POINTER.findall(text))
+            size = sum(len(text.encode(errors="surrogatepass")) for text in texts)
+            yield Holding(session, len(rows), size, _time(rows), pointers)
 
 
-def _time(row: str) -> float:
-    """When a row was decided; infinite, which keeps it, where this version cannot tell."""
+def _text(row: object) -> str:
+    """A row to look for keys in; SQLite holds, and gives, also what is no text."""
+    return row.decode(errors="replace") if isinstance(row, bytes) else str(row)
+
+
+def _time(rows: Sequence[str]) -> float:
+    """When the last row was decided; infinite, which keeps all, where this version cannot read one or tell."""
     try:
-        said = json.loads(row)
+        for row in rows:
+            said = json.loads(row) if isinstance(row, str) else None
+            if not isinstance(said, dict):
+                return math.inf
         time = float(said["time"]) if said["v"] <= VERSION else math.inf
         return time if math.isfinite(time) else math.inf
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
         return math.inf
 
 
@@ -194,17 +207,21 @@ def _remove(
     kept = [one for one in held if one.session not in gone]
     pointed = {pointer for one in kept for pointer in one.pointers}
     loose = [entry for entry in entries if _hash(entry) not in pointed]
-    removed = [
-        entry
-        for entry in _told(loose, "removing originals", progress)
-        if (entry.time < before if dry_run else blobs.delete(entry.key, before))
-    ]
+    removed: list[Entry] = []
+    failed: list[str] = []
+    for entry in _told(loose, "removing originals", progress):
+        try:
+            if entry.time < before if dry_run else blobs.delete(entry.key, before):
+                removed.append(entry)
+        except StorageError as error:
+            failed.append(told(error))
     rest = set(entries) - set(removed)
     return Swept(
         removed=_amount([one for one in held if one.session in gone], removed),
         kept=_amount(kept, rest),
         gone=sorted(gone),
-        young=len(loose) - len(removed),
+        young=len(loose) - len(removed) - len(failed),
+        failed=failed,
     )
 
 

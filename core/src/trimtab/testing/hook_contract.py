@@ -14,8 +14,7 @@ from trimtab.hookspecs import hookimpl
 from trimtab.session import Request
 from trimtab.stage import Hook
 from trimtab.testing import material
-from trimtab.testing.contract import DIALECTS, EXAMPLES, MISTAKES, NAME, Contract, walks
-from trimtab.testing.options import undocumented
+from trimtab.testing.contract import DIALECTS, EXAMPLES, MISTAKES, Contract, check_name, check_options, walks
 from trimtab.testing.strategies import FLAWS
 from trimtab.testing.walk import Walk
 from trimtab.testing.witness import packed
@@ -40,6 +39,7 @@ class HookContract(Contract):
     `StageContract`.
     """
 
+    about = ("hook", Hook)
     hook: ClassVar[type[Hook]]
     options: ClassVar[Mapping[str, Any]] = {}
     """Its keys as in a profile."""
@@ -86,12 +86,11 @@ class HookContract(Contract):
 
     def test_name_is_that_of_an_entry_point(self) -> None:
         """Lower-case words with dashes, as profiles and distributions spell it."""
-        assert NAME.fullmatch(self.hook.name)
+        check_name(self.hook.name)
 
     def test_options_are_documented(self) -> None:
         """Every option has a docstring, the model has one, and an editor gets a JSON Schema of it."""
-        assert undocumented(self.hook.Options) == []
-        assert self.hook.Options.model_json_schema().get("properties", {}).keys() >= self.options.keys()
+        check_options(self.hook.Options, self.options)
         self.hook.Options.model_validate(dict(self.options))
 
     # ------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +20,7 @@ from trimtab.errors import TranscriptError, told
 from trimtab.parts import part
 from trimtab.session import Session
 from trimtab.testing.wires import WIRES
-from trimtab.transcripts.recorded import NAME, VERSION, Tape
+from trimtab.transcripts.recorded import NAME, NEUTRAL, VERSION, Tape
 from trimtab.transcripts.source import load
 
 __all__ = ["Recorder"]
@@ -26,7 +29,7 @@ WRAPPED = ("aprepare", "compact", "observe", "prepare")
 
 
 class Recorder:
-    """Appends every request and response to a JSON Lines file, flushed line by line; an existing file is continued.
+    """Appends every request and response to a JSON Lines file, line by line; an existing file is continued.
 
     Either it watches a session, whose `prepare`, `aprepare`, `compact` and `observe` it wraps until `close`::
 
@@ -34,7 +37,8 @@ class Recorder:
 
     or the agent calls `request` before and `response` after each request, with no session at all. Of a request only
     messages that the file lacks are written, as they were said: before anything is shortened, and without cache
-    markers. ``clock`` gives epoch seconds. Raises `TranscriptError` for a file that is no recording of this session.
+    markers. ``clock`` gives epoch seconds. Raises `TranscriptError` for a file that is no recording of this session, or
+    that another recorder writes. A line that cannot be written (`OSError`: a full disk) leaves nothing in the file.
 
     The file holds all that was said, personal data and secrets included.
     """
@@ -61,19 +65,27 @@ class Recorder:
             "session": name,
             "dialect": self._dialect.name,
         }
-        torn = self._continue(begin)
-        self._file = self.path.open("a", encoding="ascii")
-        if torn:
-            self._file.write("\n")
-        if not self._tape.session:
-            self._write(begin)
+        self._file = self.path.open("ab", buffering=0)
+        try:
+            self._claim()
+            torn = self._continue(begin)
+            if torn:
+                self._append(b"\n")
+            if not self._tape.session:
+                self._write(begin)
+        except BaseException:
+            self._file.close()
+            raise
         if session is not None:
             self._watch(session)
 
     def request(
         self, messages: Sequence[Any], system: Any = None, tools: Any = None, *, at: float | None = None
     ) -> None:
-        """Record a request as the agent hands it over, made ``at`` epoch seconds (now, if not said)."""
+        """Record a request as the agent hands it over, made ``at`` epoch seconds (now, if not said).
+
+        Raises `ValueError` or `TypeError` for what replay could not read: an infinite time, a message without a role.
+        """
         if not messages:
             return
         plain = [json.loads(json.dumps(self._dialect.plain(message))) for message in messages]
@@ -89,9 +101,14 @@ class Recorder:
         """Record what the provider answered to the last request: an SDK object, a mapping, or just its usage."""
         said = self._plain(response)
         usage = said.get("usage") if "usage" in said or "content" in said or "choices" in said else said
+        model = said.get("model")
         with self._lock:
             if self._tape.requests:
-                row = {"usage": usage, "model": said.get("model"), "answer": _answer(said)}
+                row = {
+                    "usage": usage if isinstance(usage, dict) else None,
+                    "model": model if isinstance(model, str) else None,
+                    "answer": _answer(said),
+                }
                 self._write({"kind": "response", "request": len(self._tape.requests) - 1, **row})
 
     def close(self) -> None:
@@ -99,7 +116,9 @@ class Recorder:
         if self.session is not None:
             for name in WRAPPED:
                 vars(self.session).pop(name, None)
-        self._file.close()
+        if not self._file.closed:
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # closing does not unlock what a forked child has inherited
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -107,23 +126,41 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _claim(self) -> None:
+        """Take the file for this recorder alone, until `close`."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            what = "another recorder writes this file; close that one, or choose another file"
+            raise TranscriptError(what, where=str(self.path)) from error
+
     def _continue(self, begin: Mapping[str, Any]) -> bool:
         """Read what the file holds already; whether its last line is torn."""
         if not self.path.exists() or not self.path.stat().st_size:
             return False
         source = load(self.path, [NAME])
-        first = source.objects[0][1]
+        first = source.objects[0][1] if source.objects else {}
         if any(first.get(key) != value for key, value in begin.items()):
             what = f"no recording of session {begin['session']!r} in dialect {begin['dialect']!r}; choose another file"
             raise TranscriptError(what, where=f"{self.path}:1")
-        for _, row in source.objects:
-            self._tape.take(row)
+        self._tape.load(source)
         return not self.path.read_bytes().endswith(b"\n")
 
     def _write(self, row: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        self._tape.check(row)
+        self._append(json.dumps(row).encode("ascii") + b"\n")
         self._tape.take(row)
+
+    def _append(self, data: bytes) -> None:
+        """All of ``data``, or nothing."""
+        good = os.fstat(self._file.fileno()).st_size
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except BaseException:
+            self._file.truncate(good)
+            raise
 
     def _watch(self, session: Session) -> None:
         """Wrap the methods of this one session; a request is written once its pass has told its time."""
@@ -173,9 +210,11 @@ class Recorder:
             warnings.warn(f"{self.path}: not recorded: {told(error)}", RuntimeWarning, stacklevel=2)
 
     def _plain(self, response: Any) -> dict[str, Any]:
-        """A response as JSON data; a `Usage` in the words of the provider."""
+        """A response as JSON data; a `Usage` in the words of the provider, or as it is where these are not known."""
         if not isinstance(response, Usage):
             return _json(response)
+        if self._dialect.name not in WIRES:
+            return {"usage": {NEUTRAL: asdict(response)}, "model": response.model}
         counts = WIRES[self._dialect.name].usage(response.read, response.written, response.fresh)
         if not response.split:
             counts = {name: tokens for name, tokens in counts.items() if "cache" not in name and "details" not in name}
@@ -194,7 +233,10 @@ def _jsonable(value: Any) -> Any:
 
 
 def _answer(said: Mapping[str, Any]) -> Any:
-    """The assistant message of a response, as it is put into the history."""
-    if isinstance(said.get("choices"), list) and said["choices"]:
-        return said["choices"][0].get("message")
+    """The assistant message of a response, as it is put into the history; None where there is none."""
+    choices = said.get("choices")
+    if isinstance(choices, list) and choices:
+        message = choices[0].get("message") if isinstance(choices[0], dict) else None
+        answer = {"role": "assistant", **message} if isinstance(message, dict) else {}
+        return answer if isinstance(answer.get("role"), str) else None
     return {"role": "assistant", "content": said["content"]} if isinstance(said.get("content"), list) else None

@@ -12,8 +12,7 @@ from trimtab.edits import Drop, Fold, Replace, message_ids, targets
 from trimtab.errors import ContextOverflow
 from trimtab.stage import Stage
 from trimtab.testing import material
-from trimtab.testing.contract import DIALECTS, EXAMPLES, MISTAKES, NAME, Contract, run, walks
-from trimtab.testing.options import undocumented
+from trimtab.testing.contract import DIALECTS, EXAMPLES, MISTAKES, Contract, check_name, check_options, run, walks
 from trimtab.testing.probe import Probe, observed
 from trimtab.testing.strategies import FLAWS
 from trimtab.testing.walk import START, Walk
@@ -27,6 +26,7 @@ WHENS: dict[str, dict[str, Any]] = {
     "idle": {"when": {"idle": "5m"}},
     "over": {"when": {"over": 0.01}},
     "always": {"when": "always", "warm": "allow"},
+    "pays": {"when": "pays"},
 }
 WINDOWS = (200_000, 200_000, 6_000)
 """Tokens; the last is soon full."""
@@ -51,6 +51,7 @@ class StageContract(Contract):
     conversations each case tries.
     """
 
+    about = ("stage", Stage)
     stage: ClassVar[type[Stage]]
     options: ClassVar[Mapping[str, Any]] = {}
     """Its keys as in a profile; `when`, `warm` and `unless` are the contract's."""
@@ -182,8 +183,8 @@ class StageContract(Contract):
         for messages in material.halves(dialect):
             walk.session.prepare(messages)
         walk.session.compact(messages)
-        for text in probe.texts:
-            text.encode()
+        halves = [text for text in probe.texts if any("\ud800" <= letter <= "\udfff" for letter in text)]
+        assert not halves, f"half a character (a lone surrogate) in a shown text: {halves[0][-80:]!r}"
 
     @dialects
     def test_is_fast(self, dialect: str) -> None:
@@ -198,12 +199,11 @@ class StageContract(Contract):
 
     def test_name_is_that_of_an_entry_point(self) -> None:
         """Lower-case words with dashes, as profiles and distributions spell it."""
-        assert NAME.fullmatch(self.stage.name)
+        check_name(self.stage.name)
 
     def test_options_are_documented(self) -> None:
         """Every option has a docstring, the model has one, and an editor gets a JSON Schema of it."""
-        assert undocumented(self.stage.Options) == []
-        assert self.stage.Options.model_json_schema()["properties"].keys() >= self.options.keys()
+        check_options(self.stage.Options, self.options)
         assert self.stage.Options.model_validate(dict(self.options))
 
     # ------------------------------------------------------------------

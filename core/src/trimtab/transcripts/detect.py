@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from trimtab.errors import TranscriptError
+from trimtab.errors import TranscriptError, told
 from trimtab.transcripts import (
     claude_code,
     codex,
@@ -48,15 +49,32 @@ def read(path: str | Path | Source) -> Recording:
     known = [format.name for format in FORMATS]
     source = path if isinstance(path, Source) else load(path, known)
     line = source.objects[0][0] if source.objects else 1
-    format = next((format for format in FORMATS if format.sniff(source)), None)
+    format = next((format for format in FORMATS if _sniffed(format, source)), None)
     if format is None:
         what = f"JSON, but no recorded conversation that a reader knows: {_fault(source)}"
     else:
-        recording = format.read(source)
+        with _damaged(format, source):
+            recording = format.read(source)
         if recording.records:
             return recording
         what = f"a recording of the format {format.name}, but it holds no messages"
     raise TranscriptError(what, where=f"{source.path}:{line}", available=known, label="formats known")
+
+
+def _sniffed(format: Format, source: Source) -> bool:
+    with _damaged(format, source):
+        return format.sniff(source)
+
+
+@contextmanager
+def _damaged(format: Format, source: Source) -> Iterator[None]:
+    """Whatever a reader stumbles over is the file's fault, and no reason to leave the next file unread."""
+    try:
+        yield
+    except TranscriptError:
+        raise
+    except Exception as error:
+        raise TranscriptError(f"damaged: no {format.name} reads it: {told(error)}", where=source.path) from error
 
 
 def _fault(source: Source) -> str:

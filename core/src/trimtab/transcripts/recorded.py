@@ -3,7 +3,8 @@
 A row of kind ``recording`` begins the file (``version``, ``session``, ``dialect``), ``head`` numbers a system text with
 its tools, ``request`` says when (``at``, epoch seconds), with which head, and what its branch holds more than before
 (``messages``, behind the first ``keep`` of branch ``of`` where it begins a new one), ``response`` its usage, model and
-answer. An answer that comes back in the next request as it was is not written again (``answered``).
+answer. An answer that comes back in the next request as it was is not written again (``answered``). A usage in no
+provider's words is under ``trimtab.Usage``, with the fields of `trimtab.dialect.Usage`.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trimtab.errors import TranscriptError
+from trimtab.errors import TranscriptError, told
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
 
-__all__ = ["NAME", "VERSION", "Tape", "read", "sniff"]
+__all__ = ["NAME", "NEUTRAL", "VERSION", "Tape", "read", "sniff"]
 
 NAME = "recorded"
 VERSION = 1
+NEUTRAL = "trimtab.Usage"
+COUNTS = ("read", "written", "fresh", "output")
+LARGE = 1e12
+"""Beyond this is no time (in epoch seconds the year 33,658), and no number of tokens."""
 
 
 def sniff(source: Source) -> bool:
@@ -33,14 +38,7 @@ def read(source: Source) -> Recording:
     """Read all requests; raises `TranscriptError` for a row that does not fit, or of a later version."""
     skipped: Counter[str] = Counter(source.skipped)
     tape = Tape()
-    for line, row in source.objects:
-        try:
-            tape.take(row)
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            what = (
-                f"no row of a recording that this version (format {VERSION}) can read: {type(error).__name__}: {error}"
-            )
-            raise TranscriptError(what, where=f"{source.path}:{line}") from error
+    tape.load(source)
     tape.finish()
     notes = []
     used = Counter(tape.used)
@@ -77,21 +75,55 @@ class Tape:
         """By branch: the answer to its last request."""
         self.requests: list[Request] = []
 
-    def take(self, row: Mapping[str, Any]) -> None:
-        """Read one row; raises `KeyError`, `IndexError`, `TypeError` or `ValueError` where it makes no sense."""
+    def load(self, source: Source) -> None:
+        """Read all rows of a file; raises `TranscriptError`, naming the line, for one that does not fit."""
+        for line, row in source.objects:
+            try:
+                self.take(row)
+            except (KeyError, ValueError) as error:
+                what = f"no row of a recording that this version (format {VERSION}) can read: {told(error)}"
+                raise TranscriptError(what, where=f"{source.path}:{line}") from error
+
+    def check(self, row: Mapping[str, Any]) -> None:
+        """Raise `KeyError` or `ValueError` for a row that makes no sense here, before any of it is taken."""
         match row["kind"]:
             case "recording":
-                if row["version"] != VERSION:
-                    raise ValueError(f"version {row['version']}")
-                self.session, self.dialect = str(row["session"]), str(row["dialect"])
+                _must(row["version"] == VERSION, row, "version")
+                _must(isinstance(row["session"], str), row, "session")
+                _must(isinstance(row["dialect"], str), row, "dialect")
+            case "head":
+                row["system"], row["tools"]
+            case "request":
+                self._check_request(row)
+            case "response":
+                _must(_index(row["request"], len(self.requests)), row, "request")
+                _must(row.get("usage") is None or _is_usage(row["usage"]), row, "usage")
+                _must(row.get("model") is None or isinstance(row["model"], str), row, "model")
+                _must(row.get("answer") is None or _is_message(row["answer"]), row, "answer")
+            case _:
+                _must(False, row, "kind")
+
+    def _check_request(self, row: Mapping[str, Any]) -> None:
+        _must(_is_number(row["at"]), row, "at")
+        _must(_index(row["head"], len(self.heads)), row, "head")
+        _must(_index(row["branch"], len(self.branches) + 1), row, "branch")
+        if row["branch"] == len(self.branches) and row.get("keep"):
+            _must(_index(row["of"], len(self.branches)), row, "of")
+            _must(_index(row["keep"], len(self.branches[row["of"]]) + 1), row, "keep")
+        _must(isinstance(row["messages"], list) and all(map(_is_message, row["messages"])), row, "messages")
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """Read one row; raises what `check` raises."""
+        self.check(row)
+        match row["kind"]:
+            case "recording":
+                self.session, self.dialect = row["session"], row["dialect"]
             case "head":
                 self.heads.append((row["system"], row["tools"]))
             case "request":
                 self._request(row)
             case "response":
                 self._response(row)
-            case kind:
-                raise ValueError(f"kind {kind!r}")
 
     def _request(self, row: Mapping[str, Any]) -> None:
         branch = row["branch"]
@@ -112,6 +144,8 @@ class Tape:
     def _response(self, row: Mapping[str, Any]) -> None:
         made = self.requests[row["request"]]
         made.usage, made.model, made.answer = row.get("usage"), row.get("model"), row.get("answer")
+        if made.usage and NEUTRAL in made.usage:
+            made.usage = _spelled(made.usage[NEUTRAL])
         if made.length == len(made.history):
             self.answers[made.branch] = made.answer
 
@@ -133,6 +167,47 @@ class Tape:
             if known > length:
                 best, length = branch, known
         return {"branch": len(self.branches), "of": best, "keep": length, "messages": list(messages[length:])}
+
+
+def _must(fits: bool, row: Mapping[str, Any], key: str) -> None:
+    if not fits:
+        shown = f" {row[key]!r:.50}" if isinstance(row[key], (int, float, str)) else ""
+        raise ValueError(f"{key}{shown} does not fit")
+
+
+def _index(value: Any, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGE < value < LARGE
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("role"), str)
+
+
+def _is_usage(value: Any) -> bool:
+    if not isinstance(value, dict) or NEUTRAL not in value:
+        return isinstance(value, dict)
+    fields = value[NEUTRAL]
+    return isinstance(fields, dict) and all(_is_number(fields.get(name)) for name in COUNTS)
+
+
+def _spelled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A neutral usage in the words of both providers that dialects mostly follow."""
+    read, written, fresh, output = (fields[name] for name in COUNTS)
+    said = {"input_tokens": fresh, "output_tokens": output}
+    said |= {"prompt_tokens": read + written + fresh, "completion_tokens": output}
+    if not fields.get("split", True):
+        return said
+    details = {"cached_tokens": read, "cache_write_tokens": written}
+    return {
+        **said,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+        "prompt_tokens_details": details,
+    }
 
 
 def _common(history: Sequence[Any], messages: Sequence[Any]) -> int:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from trimtab.texts import clean, first, last, names, neutral, size, tokens, word
 
-from trimtab_context_collapse.words import ARGUMENT, called, flat, spelled
+from trimtab_context_collapse.words import ARGUMENT, answers, called, flat, speaker, spelled
 
 if TYPE_CHECKING:
-    from trimtab.conversation import Block
+    from trimtab.conversation import Block, Message
     from trimtab.projection import Item
     from trimtab.view import View
 
@@ -83,13 +83,15 @@ def _entries(run: Sequence[Item]) -> Iterator[_Entry]:
                 entry.line += " failed" * block.error
                 entry.sources.append(block.text)
             elif block.type != "thinking" and (block.text.strip() or block.media):
-                yield _text(item.role, block)
+                yield _text(item.message, block)
 
 
-def _text(role: str, block: Block) -> _Entry:
+def _text(message: Message, block: Block) -> _Entry:
     text = block.text if block.text.strip() else f"[{block.type}]"
-    if role == "assistant" or block.call:
-        return _quoted("Result" if block.call else "Assistant", text)
+    if answers(block):
+        return _quoted("Result", text)
+    if (role := speaker(message)) != "user":
+        return _quoted("Assistant" if role == "assistant" else f"  role {role}", text)
     if len(text) <= USER:
         return _Entry(f"User: {text}")
     start, end = first(text, HEAD), last(text, TAIL)

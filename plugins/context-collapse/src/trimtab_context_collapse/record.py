@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trimtab.texts import clean, name_of
 
-from trimtab_context_collapse.words import spelled
+from trimtab_context_collapse.words import answers, speaker, spelled
 
 if TYPE_CHECKING:
     from trimtab.conversation import Block, Message
@@ -35,11 +35,11 @@ def _message(message: Message, names: dict[str, str]) -> Iterator[str]:
     for block in message.blocks:
         if block.type == "thinking":
             continue
-        title: str = message.role
+        title = speaker(message)
         if block.type == "tool_use":
             names[block.call] = block.name
             title = f"call of {name_of(block.name)}"
-        elif block.call:
+        elif answers(block):
             title = f"result of {name_of(names.get(block.call, ''))}{', failed' if block.error else ''}"
         yield "\n".join([f"--- {title}", *_content(block)])
 
@@ -52,14 +52,14 @@ def _content(block: Block) -> Iterator[str]:
         return
     if block.text:
         yield block.text
-    if block.media or not (block.text or block.call):
+    if block.media or not (block.text or answers(block)):
         yield from _unreadable(block)
 
 
 def _unreadable(block: Block) -> Iterator[str]:
     """Media, and what has no text, by type and size."""
     content = block.wire.get("content") if isinstance(block.wire, Mapping) else None
-    parts = content if block.call and isinstance(content, list) else [block.wire]
+    parts = content if answers(block) and isinstance(content, list) else [block.wire]
     for part in parts:
         kind = part.get("type", block.type) if isinstance(part, Mapping) else block.type
         if kind != "text":

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from trimtab import Fold
-
 if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
@@ -62,8 +60,7 @@ def _stretches(view: View, end: int) -> Iterator[list[Item]]:
     Parted by folds, by system messages, and by what came back when a fold was undone.
     """
     stretch: list[Item] = []
-    first = True
-    restored = {id for one in view.restored if isinstance(one, Fold) for id in one.run}
+    first, restored = True, view.restored
     for item in view.messages:
         if item.end > end:
             break

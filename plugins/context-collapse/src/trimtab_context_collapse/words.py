@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from trimtab.texts import clean, first, name_of
 
 if TYPE_CHECKING:
-    from trimtab.conversation import Block
+    from trimtab.conversation import Block, Message
 
-__all__ = ["ARGUMENT", "called", "flat", "spelled"]
+__all__ = ["ARGUMENT", "answers", "called", "flat", "speaker", "spelled"]
 
 ARGUMENT = 110
 """Characters shown of each argument of a call (measured form)."""
@@ -26,6 +26,16 @@ def flat(text: str, most: int) -> str:
 def spelled(value: Any) -> str:
     """An argument's value as a reader would write it: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def answers(block: Block) -> bool:
+    """Whether a block that is no call came from a tool, even where it does not say which call it answers."""
+    return block.type == "tool_result" or bool(block.call) or block.server
+
+
+def speaker(message: Message) -> str:
+    """Whose words a message holds: its role as sent, for a dialect takes those that it does not know for the user's."""
+    return flat(str(message.wire.get("role", "")), 40)
 
 
 def called(call: Block) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trimtab.toolclass import PATHS, classify
 
-from trimtab_snip.shell import readonly
+from trimtab_snip.shell import readable, readonly
 
 if TYPE_CHECKING:
     from trimtab.view import Result, View
@@ -31,7 +31,10 @@ _WEB |= {"start_index", "timeout", "url"}
 _NAMING = {*PATHS, "include", "paths", "uri"}
 """Arguments that name what is read; a read without one moves on in what is open (scroll_down, goto)."""
 
-_MOVES = re.compile(r"(?<![\w./-])(?:cd|chdir|popd|pushd|Set-Location)(?![\w./-])")
+_MOVES = re.compile(
+    r"(?<![\w./-])(?:cd|chdir|eval|exec|popd|pushd|Set-Location|source)(?![\w./-])|(?:^|[\n;&|(!])\s*\.\s+\S"
+)
+"""Words of a command that go to another folder, or run in this shell what may."""
 
 
 def question(result: Result, place: str) -> str | None:
@@ -62,6 +65,9 @@ def question(result: Result, place: str) -> str | None:
 def places(view: View) -> dict[str, str]:
     """For each call on the path, as its block's id, the last call before it that may have changed the folder.
 
+    May have: a shell command that goes, that does what stands elsewhere, or that `readable` does not read; and any
+    call of a tool that nothing is known of.
+
     Looks at the whole path, for what an edit hides has changed the folder all the same.
     """
     found: dict[str, str] = {}
@@ -70,13 +76,17 @@ def places(view: View) -> dict[str, str]:
         for block in message.blocks:
             if block.type == "tool_use":
                 found[block.id] = place
-                if classify(block.name, block.input, view.context.tools) == "shell" and _moves(block.input):
+                kind = classify(block.name, block.input, view.context.tools)
+                if kind == "other" or (kind == "shell" and _moves(block.input)):
                     place = block.id
     return found
 
 
 def _moves(given: Mapping[str, Any]) -> bool:
-    return "restart" in given or any(_MOVES.search(text) for text in _texts(given))
+    said = {key: value for key, value in given.items() if key not in _ASIDE}
+    if "restart" in said:
+        return True
+    return any(_MOVES.search(text) or not readable(text) for text in _texts(said))
 
 
 def _command(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bool] | None:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from functools import lru_cache
 
-__all__ = ["readonly"]
+__all__ = ["readable", "readonly"]
 
 _TOKEN = re.compile(
     r"""[ \t]*(?:
@@ -26,6 +26,9 @@ _TOKEN = re.compile(
 
 A quote behind a backslash is left out too: not all shells read it alike.
 """
+
+_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1(.*)\n(?:.*\n)*?[ \t]*\2(?=\n|$)")
+_FILES = re.compile(r"[12&]?>>?(?![&(])|<(?![<(])")
 
 _LINES = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$))?p")
 _LISTING = {"--all", "--list", "--no-color", "--remotes", "--show-current", "-a", "-r", "-v", "-vv"}
@@ -58,6 +61,18 @@ def _sed(arguments: Sequence[str]) -> bool:
     """Only ``-n``, a range of lines to print, and files."""
     quiet, script, *files = [*arguments, "", ""]
     return quiet == "-n" and bool(_LINES.fullmatch(script)) and not any(file.startswith("-") for file in files)
+
+
+@lru_cache(maxsize=4_096)
+def readable(command: str) -> bool:
+    """Whether this grammar reads the command: what it runs stands there, not in a variable or a substitution.
+
+    For this, new lines part commands, and input and output may be files and quoted here-documents.
+    """
+    command, at = _FILES.sub(" ", _DOCUMENT.sub(r"\3", command)).strip().replace("\n", ";"), 0
+    while at < len(command) and (match := _TOKEN.match(command, at)):
+        at = match.end()
+    return at == len(command)
 
 
 @lru_cache(maxsize=4_096)  # all commands of a session are judged before every request

@@ -38,7 +38,11 @@ def plain(wire: Any) -> Wire:
     if not isinstance(message.get("role"), str):
         raise TypeError("a message needs a role")
     if message["role"] in FOREIGN or "tool_calls" in message:
-        raise TypeError(f"a {message['role']} message of another format: results are blocks of user messages here")
+        role = message["role"]
+        raise TypeError(
+            f"a message of role {role!r} as OpenAI's chat has it, where results are blocks of user messages; say "
+            "provider.kind: openai"
+        )
     content = message.get("content")
     if not isinstance(content, (str, list, tuple)) and content is not None:
         raise TypeError("content must be a string or a list of blocks")

@@ -11,6 +11,9 @@ from trimtab.dialects.openai.wire import blocks_of, call_of, is_message, is_thou
 
 __all__ = ["bare", "canonical", "markers", "parse", "plain", "result_text"]
 
+FORGED = {"function_call", "reasoning", "reasoning_content", "role", "tool_call"}
+"""Fields of our own wire blocks (`trimtab.dialects.openai.wire`), none of which has a type."""
+
 FOREIGN = ("redacted_thinking", "thinking", "tool_result", "tool_use")
 """Types of blocks of another format; read as unknown parts, their calls and results would be lost."""
 
@@ -45,9 +48,14 @@ def plain(wire: Any) -> Wire:
     copy = {key: _copy(value) for key, value in message.items() if key not in (*MARKERS, "content", "tool_calls")}
     if "content" in message:
         parts = [_unmarked(one) for one in content] if isinstance(content, (list, tuple)) else None
+        if any("type" not in part and not FORGED.isdisjoint(part) for part in parts or ()):
+            raise TypeError("a content part without a type, with fields of a message")  # it would pass for one of ours
         copy["content"] = content if parts is None else parts
         if any(isinstance(part, dict) and part.get("type") in FOREIGN for part in parts or ()):
-            raise TypeError("a message of another format: calls and results are no content parts here")
+            raise TypeError(
+                "calls, results or thinking among the content, as Anthropic's messages have them; say "
+                "provider.kind: anthropic"
+            )
     if "tool_calls" in message:
         copy["tool_calls"] = calls if calls is None else [_copy(_fields(call)) for call in calls]
     return copy
