@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 from trimtab.cli import app, stored
+from trimtab.cli.gc import complain
 from trimtab.storage.files import FileBlobs
+from trimtab.storage.gc import Amount, Swept
 from trimtab.storage.sqlite import SqliteLedger
 from typer.testing import CliRunner, Result
 
@@ -137,3 +140,12 @@ def test_a_bar_on_a_terminal(run: Run, data: Path, monkeypatch: pytest.MonkeyPat
     told = run("--dry-run")
     assert told.stdout == plain
     assert "reading sessions" in told.stderr
+
+
+def test_what_cannot_be_removed_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The run went on; what stays is said on stderr, and the exit status is 1."""
+    none = Amount(0, 0, 0, 0)
+    with pytest.raises(typer.Exit) as left:
+        complain(Swept(removed=none, kept=none, young=0, gone=[], failed=["/b/x.txt: permission denied"]))
+    assert left.value.exit_code == 1
+    assert capsys.readouterr().err == "/b/x.txt: permission denied\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trimtab.cli.provider import Named
-from trimtab.cli.text import counted
+from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.storage.gc import Amount, Swept
@@ -64,6 +64,7 @@ def gc(
     if as_json:
         limits = {"keep_days": storage.keep_days, "max_bytes": storage.max_bytes}
         typer.echo(json.dumps({"dry_run": dry_run, **limits, **swept.as_dict()}, indent=2))
+        complain(swept)
         return
     for line in summary(swept, dry_run=dry_run):
         typer.echo(line)
@@ -71,6 +72,15 @@ def gc(
         typer.echo("neither keep_days nor max_bytes is said: every session is kept", err=True)
     if storage.max_bytes is not None and swept.kept.bytes > storage.max_bytes:
         typer.echo(f"still above {storage.max_bytes:,} bytes: what was used in the last day is kept", err=True)
+    complain(swept)
+
+
+def complain(swept: Swept) -> None:
+    """Name the originals that could not be removed, and exit with 1."""
+    for failure in swept.failed:
+        typer.echo(printable(failure), err=True)
+    if swept.failed:
+        raise typer.Exit(1)
 
 
 def summary(swept: Swept, *, dry_run: bool = False) -> list[str]:

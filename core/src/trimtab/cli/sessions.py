@@ -151,7 +151,7 @@ def delete(
     five minutes stay, because another session may be about to point to them;
     `trimtab gc` removes them a day later.
     """
-    from trimtab.cli.gc import summary
+    from trimtab.cli.gc import complain, summary
     from trimtab.cli.stored import bar, opened
     from trimtab.errors import TrimtabError
     from trimtab.storage.gc import forget
@@ -170,15 +170,15 @@ def delete(
         store.close()
     missed = sorted({*sessions} - {*swept.gone})
     if as_json:
-        typer.echo(
-            json.dumps({"removed": swept.as_dict()["removed"], "gone": swept.gone, "young": swept.young}, indent=2)
-        )
+        said = {"removed": swept.as_dict()["removed"], "gone": swept.gone, "young": swept.young, "failed": swept.failed}
+        typer.echo(json.dumps(said, indent=2))
     else:
         typer.echo(summary(swept)[0])
     if swept.young:
         typer.echo(f"{counted(swept.young, 'original')} stored in the last five minutes stay for now", err=True)
     for session in missed:
         typer.echo(f"{printable(session)}: used just now, so it was kept; close it and try again", err=True)
+    complain(swept)
     if missed:
         raise typer.Exit(1)
 
