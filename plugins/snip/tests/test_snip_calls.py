@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -108,7 +109,16 @@ MOVERS = [
     ("mcp__fs__set_directory", {"path": "/wt"}),
     *(
         ("Bash", {"command": command})
-        for command in ("source ./go.sh", ". ./go.sh", "make; . go.sh", 'eval "$GO"', "$GO", "`go`", "exec zsh")
+        for command in (
+            "source ./go.sh",
+            ". ./go.sh",
+            "make; A=1 . go.sh",
+            "if x; then . y; fi",
+            'eval "$GO"',
+            "$GO",
+            "`go`",
+            "exec zsh",
+        )
     ),
 ]
 
@@ -130,6 +140,7 @@ PROGRAMS = [
     "python -m pytest -q . > log 2>&1",
     "cat > a.py <<'EOF'\nx = $y\nEOF\nmake",
     "ls ./src; grep -c x a.py",
+    "grep -rn source .",
 ]
 
 
@@ -140,3 +151,12 @@ def test_programs_stay_in_the_folder(opened: Any, talk: Any, command: str) -> No
     talk.round(("Bash", {"command": command, "description": "Don't cd"}, "ok"))
     talk.round(("Bash", {"command": "git status"}, BIG))
     assert len(opened()(talk)) == 5
+
+
+@pytest.mark.parametrize("part", ["\n", "<<'E'\n", "a=1 ", "; "])
+def test_long_commands_take_no_time(opened: Any, talk: Any, part: str) -> None:
+    """Whatever they are made of."""
+    talk.round(("Bash", {"command": "x" + part * 25_000 + "x"}, "ok"))
+    start = time.perf_counter()
+    opened()(talk)
+    assert time.perf_counter() - start < 2

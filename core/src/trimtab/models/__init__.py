@@ -16,7 +16,7 @@ __all__ = ["AS_OF", "MODELS", "Model", "Prices", "find", "nearest"]
 LONGEST = 200
 """Characters; a longer name is no model's."""
 
-# What may stand behind a known name without another price: a date or release, `latest`, `preview`, a
+# What may stand behind a known name without another price: a date or release, `latest`, `preview`,
 # the million-token mark, a platform's version of a Claude. Anything else (`-pro`, `-fast`, `-7`) is another model.
 _TAIL = r"[-@](?:\d{4}(?:-?\d\d){2}|\d{4}|0|latest|preview)|\[1m\]"
 _VERSION = r"-v\d+(?::\d+)?"

@@ -28,6 +28,8 @@ WHENS: dict[str, dict[str, Any]] = {
     "always": {"when": "always", "warm": "allow"},
     "pays": {"when": "pays"},
 }
+PROMISES = max(1, 4 * EXAMPLES // 5)
+"""Conversations for each `when`, which are many."""
 WINDOWS = (200_000, 200_000, 6_000)
 """Tokens; the last is soon full."""
 LATER = 40_000_000.0
@@ -64,7 +66,7 @@ class StageContract(Contract):
     @whens
     def test_promises_hold(self, dialect: str, when: str) -> None:
         """Every request is valid, pinned, stable, frozen, shrunk and stored, whatever happens around it."""
-        walks(lambda rng: self._walk(rng, dialect, WHENS[when]), lambda walk: None)
+        walks(lambda rng: self._walk(rng, dialect, WHENS[when]), lambda walk: None, examples=PROMISES)
 
     @dialects
     def test_pins_stay(self, dialect: str) -> None:

@@ -32,7 +32,8 @@ _NAMING = {*PATHS, "include", "paths", "uri"}
 """Arguments that name what is read; a read without one moves on in what is open (scroll_down, goto)."""
 
 _MOVES = re.compile(
-    r"(?<![\w./-])(?:cd|chdir|eval|exec|popd|pushd|Set-Location|source)(?![\w./-])|(?:^|[\n;&|(!])\s*\.\s+\S"
+    r"(?<![\w./-])(?:cd|chdir|eval|exec|popd|pushd|Set-Location|source)(?![\w./-])"
+    r"|(?:^|[\n;&|(!]|\b(?:builtin|command|do|else|then)\b)[ \t]*(?:\w+=\S*[ \t]+)*\.[ \t]+\S"
 )
 """Words of a command that go to another folder, or run in this shell what may."""
 
@@ -86,7 +87,14 @@ def _moves(given: Mapping[str, Any]) -> bool:
     said = {key: value for key, value in given.items() if key not in _ASIDE}
     if "restart" in said:
         return True
-    return any(_MOVES.search(text) or not readable(text) for text in _texts(said))
+    return any(map(_goes, _texts(said)))
+
+
+def _goes(command: str) -> bool:
+    plain = readonly(command)
+    if plain is not None:
+        return plain.startswith("cd ")
+    return bool(_MOVES.search(command)) or not readable(command)
 
 
 def _command(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bool] | None:

@@ -30,6 +30,9 @@ A quote behind a backslash is left out too: not all shells read it alike.
 _DOCUMENT = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1(.*)\n(?:.*\n)*?[ \t]*\2(?=\n|$)")
 _FILES = re.compile(r"[12&]?>>?(?![&(])|<(?![<(])")
 
+LONGEST = 20_000
+"""Characters of a command."""
+
 _LINES = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$))?p")
 _LISTING = {"--all", "--list", "--no-color", "--remotes", "--show-current", "-a", "-r", "-v", "-vv"}
 _PLAIN = ("cat", "echo", "grep", "head", "ls", "nl", "pwd", "stat", "tail", "true", "wc", "which")
@@ -67,8 +70,11 @@ def _sed(arguments: Sequence[str]) -> bool:
 def readable(command: str) -> bool:
     """Whether this grammar reads the command: what it runs stands there, not in a variable or a substitution.
 
-    For this, new lines part commands, and input and output may be files and quoted here-documents.
+    For this, new lines part commands, and input and output may be files and quoted here-documents. It does not read
+    very long ones: to look for the ends of many documents takes the square of their number.
     """
+    if len(command) > LONGEST:
+        return False
     command, at = _FILES.sub(" ", _DOCUMENT.sub(r"\3", command)).strip().replace("\n", ";"), 0
     while at < len(command) and (match := _TOKEN.match(command, at)):
         at = match.end()
