@@ -83,7 +83,7 @@ def test_prepare_with_nothing_to_do(
 ) -> None:
     """At 1,000 messages p50 1 ms and p99 3 ms; at 4,000 no more comparisons alone than at 1,000.
 
-    Where `pays` looks at all old results now and then, only p50 is held at 1,000 messages: a look is p99.
+    Where `pays` looks at all that is old now and then, and has shortened hundreds of results, it is only measured.
     """
     if "TIKTOKEN_CACHE_DIR" not in os.environ:
         monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(RANKS))
@@ -118,6 +118,5 @@ def test_prepare_with_nothing_to_do(
     )
     if size == 1_000:
         print(heading("pytest-benchmark"))
-        assert middle <= P50
-        assert weighs or high <= P99
+        assert weighs or (middle <= P50, high <= P99) == (True, True)
     assert weighs or ratios[counter, weighs][size] <= ratios[counter, weighs].get(1_000, math.inf)
