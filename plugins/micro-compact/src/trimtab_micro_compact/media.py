@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trimtab.dialects.media import PAGES, image_size, pdf_pages
+from trimtab.dialects.media import PAGES, decoded, image_size, pdf_pages
 from trimtab.texts import clean, first
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def _facts(source: Mapping[str, Any]) -> list[str]:
         return facts
     if source.get("type") == "text":
         return [*facts, f"{len(data):,} characters"]
-    content = _decode(data)
+    content = decoded(data)
     if pixels := image_size(content[:HEADER]):
         facts.append(f"{pixels[0]:,} × {pixels[1]:,} pixels")
     if content.startswith(b"%PDF") and (pages := pdf_pages(content)) != PAGES:  # also said of what cannot be counted
@@ -85,11 +83,3 @@ def _facts(source: Mapping[str, Any]) -> list[str]:
 
 def _words(text: str) -> str:
     return first(clean(" ".join(text.split())), WORDS)
-
-
-def _decode(data: str) -> bytes:
-    text = "".join(data.split())
-    try:
-        return base64.b64decode(text[: len(text) // 4 * 4])
-    except (binascii.Error, ValueError):
-        return b""

@@ -13,6 +13,7 @@ from trimtab.dialects.anthropic import repair
 from trimtab.dialects.anthropic.parse import bare, blocks_of, canonical, markers, parse, plain
 from trimtab.dialects.anthropic.validate import Violation, validate
 from trimtab.dialects.media import media_tokens
+from trimtab.dialects.wires import fields_or_none
 from trimtab.edits import Repair
 
 __all__ = ["Anthropic"]
@@ -147,11 +148,13 @@ class Anthropic:
 
     def usage(self, response: Any) -> Usage | None:
         """The three input fields and the output; of several iterations the last message counts."""
-        response = _fields(response)
-        usage = _fields(response.get("usage", response))
+        response = fields_or_none(response)
+        usage = fields_or_none(response.get("usage", response))
         steps = usage.get("iterations")
         messages = [
-            step for step in map(_fields, steps if isinstance(steps, list) else ()) if step.get("type") == "message"
+            step
+            for step in map(fields_or_none, steps if isinstance(steps, list) else ())
+            if step.get("type") == "message"
         ]
         usage = messages[-1] if messages else usage
         read, written, fresh, output = (
@@ -165,13 +168,6 @@ class Anthropic:
     def breaks_all(self, block: Block) -> bool:
         """An image added or removed anywhere costs the cache of all messages."""
         return block.media
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    """A mapping's or an SDK object's fields; of anything else none."""
-    if not isinstance(value, Mapping) and hasattr(value, "model_dump"):
-        value = value.model_dump(mode="json", exclude_none=True)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _tokens(value: Any) -> float:

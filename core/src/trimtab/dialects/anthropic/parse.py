@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trimtab.conversation import Block, BlockType, Role, Wire
+from trimtab.dialects.wires import copied, fields_of
 
 __all__ = ["bare", "blocks_of", "canonical", "markers", "parse", "plain", "result_text"]
 
@@ -34,7 +35,7 @@ def plain(wire: Any) -> Wire:
     Markers are taken off where the format has them: on content blocks and on the blocks inside a result. Strings are
     shared, so the copy of a long message is cheap.
     """
-    message = _mapping(wire)
+    message = fields_of(wire)
     if not isinstance(message.get("role"), str):
         raise TypeError("a message needs a role")
     if message["role"] in FOREIGN or "tool_calls" in message:
@@ -46,7 +47,7 @@ def plain(wire: Any) -> Wire:
     content = message.get("content")
     if not isinstance(content, (str, list, tuple)) and content is not None:
         raise TypeError("content must be a string or a list of blocks")
-    copy = {key: _copy(value) for key, value in message.items() if key != "content"}
+    copy = {key: copied(value) for key, value in message.items() if key != "content"}
     if "content" in message:
         copy["content"] = content if content is None or isinstance(content, str) else _blocks(content)
     return copy
@@ -54,45 +55,28 @@ def plain(wire: Any) -> Wire:
 
 def bare(part: Any) -> Any:
     """A structural copy of a system text or a list of tools without cache markers."""
-    return _blocks(part) if isinstance(part, (list, tuple)) else _copy(part)
+    return _blocks(part) if isinstance(part, (list, tuple)) else copied(part)
 
 
 def _blocks(content: Any) -> list[Any]:
     copies = []
     for block in content:
-        fields = _mapping(block)
+        fields = fields_of(block)
         if fields.get("type") == "cache_edits":
             continue
-        copy = {key: _copy(value) for key, value in fields.items() if key not in MARKERS}
+        copy = {key: copied(value) for key, value in fields.items() if key not in MARKERS}
         if isinstance(copy.get("content"), list) and fields.get("type") == "tool_result":
             copy["content"] = _blocks(copy["content"])
         copies.append(copy)
     return copies
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    if hasattr(value, "model_dump"):
-        dumped: Mapping[str, Any] = value.model_dump(mode="json", exclude_none=True)
-        return dumped
-    raise TypeError(f"expected a mapping, got {type(value).__name__}")
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copy(item) for item in value]
-    return value
-
-
 def markers(wire: Any) -> dict[int, Any]:
     """The ``cache_control`` of a message's blocks, by position; one inside a result counts for the result."""
-    content = _mapping(wire).get("content")
+    content = fields_of(wire).get("content")
     found = {}
     for n, block in enumerate(content if isinstance(content, (list, tuple)) else ()):
-        fields = _mapping(block)
+        fields = fields_of(block)
         inner = fields.get("content")
         for part in [*(inner if isinstance(inner, list) else ()), fields]:
             if isinstance(part, Mapping) and part.get("cache_control"):

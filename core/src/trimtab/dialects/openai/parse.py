@@ -8,6 +8,7 @@ from typing import Any
 
 from trimtab.conversation import Block, BlockType, Role, Wire
 from trimtab.dialects.openai.wire import blocks_of, call_of, is_message, is_thought, parts_of
+from trimtab.dialects.wires import copied, fields_of
 
 __all__ = ["bare", "canonical", "markers", "parse", "plain", "result_text"]
 
@@ -22,22 +23,12 @@ _ROLES: dict[str, Role] = {"assistant": "assistant", "developer": "system", "sys
 _TYPES: dict[str, BlockType] = {"file": "document", "image_url": "image", "text": "text"}
 
 
-def _fields(value: Any) -> Mapping[str, Any]:
-    """A mapping, or the fields of an SDK object; raises `TypeError` for anything else."""
-    if isinstance(value, Mapping):
-        return value
-    if hasattr(value, "model_dump"):
-        dumped: Mapping[str, Any] = value.model_dump(mode="json", exclude_none=True)
-        return dumped
-    raise TypeError(f"expected a mapping, got {type(value).__name__}")
-
-
 def plain(wire: Any) -> Wire:
     """A structural copy of a message without cache markers; SDK objects become mappings.
 
     Markers are taken off the message and its content parts. Strings are shared, so the copy of a long one is cheap.
     """
-    message = _fields(wire)
+    message = fields_of(wire)
     if not isinstance(message.get("role"), str):
         raise TypeError("a message needs a role")
     content, calls = message.get("content"), message.get("tool_calls")
@@ -45,7 +36,7 @@ def plain(wire: Any) -> Wire:
         raise TypeError("content must be a string or a list of parts")
     if not isinstance(calls, (list, tuple)) and calls is not None:
         raise TypeError("tool_calls must be a list")
-    copy = {key: _copy(value) for key, value in message.items() if key not in (*MARKERS, "content", "tool_calls")}
+    copy = {key: copied(value) for key, value in message.items() if key not in (*MARKERS, "content", "tool_calls")}
     if "content" in message:
         parts = [_unmarked(one) for one in content] if isinstance(content, (list, tuple)) else None
         if any("type" not in part and not FORGED.isdisjoint(part) for part in parts or ()):
@@ -57,32 +48,24 @@ def plain(wire: Any) -> Wire:
                 "provider.kind: anthropic"
             )
     if "tool_calls" in message:
-        copy["tool_calls"] = calls if calls is None else [_copy(_fields(call)) for call in calls]
+        copy["tool_calls"] = calls if calls is None else [copied(fields_of(call)) for call in calls]
     return copy
 
 
 def _unmarked(part: Any) -> dict[str, Any]:
-    return {key: _copy(value) for key, value in _fields(part).items() if key not in MARKERS}
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copy(item) for item in value]
-    return value
+    return {key: copied(value) for key, value in fields_of(part).items() if key not in MARKERS}
 
 
 def bare(part: Any) -> Any:
     """A structural copy of a system text or a list of tools without cache markers."""
-    return [_unmarked(one) for one in part] if isinstance(part, (list, tuple)) else _copy(part)
+    return [_unmarked(one) for one in part] if isinstance(part, (list, tuple)) else copied(part)
 
 
 def markers(wire: Any) -> dict[int, dict[str, Any]]:
     """The cache markers of a message's parts, by position; those of the message itself at -1."""
-    message = _fields(wire)
+    message = fields_of(wire)
     content = message.get("content")
-    parts = map(_fields, content if isinstance(content, (list, tuple)) else ())
+    parts = map(fields_of, content if isinstance(content, (list, tuple)) else ())
     found = {n: {key: part[key] for key in MARKERS if part.get(key)} for n, part in enumerate(parts)}
     found[-1] = {key: message[key] for key in MARKERS if message.get(key)}
     return {n: marks for n, marks in found.items() if marks}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trimtab.dialect import Usage
+from trimtab.dialects.wires import fields_or_none
 
 __all__ = ["usage"]
 
@@ -24,9 +25,9 @@ def usage(response: Any) -> Usage | None:
     is told what was written, all that was not read was. As fresh it would tell the cache model that nothing of it is
     held, and the next request would be edited as if it were cold.
     """
-    response = _fields(response)
-    found = _fields(response.get("usage", response))
-    places = (found, _fields(found.get("prompt_tokens_details")))
+    response = fields_or_none(response)
+    found = fields_or_none(response.get("usage", response))
+    places = (found, fields_or_none(found.get("prompt_tokens_details")))
     read, missed = _largest(places, READ), _largest(places, MISSED)
     written = _largest(places, WRITTEN)
     total = _largest((found,), ("prompt_tokens",)) or (read or 0.0) + (missed or 0.0)
@@ -39,13 +40,6 @@ def usage(response: Any) -> Usage | None:
     read = min(read or 0.0, total)
     written = min(written or total, total - read)
     return Usage(read, written, total - read - written, output, model)
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    """A mapping's or an SDK object's fields; of anything else none."""
-    if not isinstance(value, Mapping) and hasattr(value, "model_dump"):
-        value = value.model_dump(mode="json", exclude_none=True)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _largest(places: tuple[Mapping[str, Any], ...], names: tuple[str, ...]) -> float | None:
