@@ -19,18 +19,18 @@ def tight(**more: Any) -> Play:
 
 def test_H26_ineffective_passes_come_to_an_end() -> None:
     """A reduction that frees next to nothing, request after request, is stopped after three, and it is said."""
-    play = Play(FoldOld, stages=[{"fold-old": {**EAGER["fold-old"], "text": LONG * 4, "keep": 2}}])
+    play = Play(FoldOld, stages=[{"fold-old": {**EAGER["fold-old"], "text": LONG * 2, "keep": 2}}])
     messages = talk(6)
     told: list[str] = []
     for n in range(8):
         told += play.send(messages).report.warnings
-        messages = [*messages, *rounds(5, first=10 + 5 * n)]
+        messages = [*messages, *rounds(3, first=10 + 3 * n)]
     assert len(edits(play, "fold")) == 3
-    assert told == ["fold-old is switched off for this session: 3 boundaries within 3 turns of each other"]
+    assert told == ["fold-old is switched off for this session: 3 boundaries within 3 requests of each other"]
 
 
 def test_H27_rapid_fire_compaction_trips_the_breaker() -> None:
-    """Three boundaries within three turns of each other open the stage's breaker, also for the next process."""
+    """Three boundaries within three requests of each other open the stage's breaker, also for the next process."""
     play = tight()
     messages = talk(4)
     for n in range(5):
@@ -43,7 +43,7 @@ def test_H27_rapid_fire_compaction_trips_the_breaker() -> None:
 
 
 def test_H27_boundaries_that_lie_apart_do_not() -> None:
-    """A long session may compact as often as it needs to when turns lie between."""
+    """A long session may compact as often as it needs to when requests lie between."""
     play = tight()
     messages = talk(4)
     for n in range(5):

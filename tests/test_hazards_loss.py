@@ -66,7 +66,7 @@ def test_H35_an_answer_without_its_sections_is_no_summary() -> None:
                 words = f"No summary ({failed.what})."
             yield Fold(run, words)
 
-    ask = Scripted("Error 529: overloaded", "## Goal\nmend\n## State\nread")
+    ask = Scripted("The service is overloaded", "## Goal\nmend\n## State\nread")
     play = Play(Sections, stages=[{"sections": {"when": "cold"}}], ask=ask)
     play.send(talk(5))
     assert "No summary (the answer lacks '## Goal')." in shown(play.cold(talk(5)))

@@ -39,7 +39,7 @@ def test_notes_that_are_no_json(data: Any) -> None:
     """Refused: they can not be recorded, and nothing else suffers."""
     Do.now = lambda view: [Note("mine", data)]
     request = Play(Do, Budget, stages=["do", "budget"]).send(talk(1))
-    assert why(request, "do") == {"a note's data must be JSON": 1}
+    assert why(request, "do") == {"data must be JSON": 1}
     assert decided(request) == ["budget"]
 
 

@@ -19,11 +19,14 @@ FIXED = range(50)
 """Seeds that never change."""
 
 LEAST = {
+    ("evict", "free"): 5,
+    ("param", "free"): 5,
+    ("tag", "free"): 5,
     ("drop", "breaking"): 8,
     ("drop bound thinking", "breaking"): 5,
     ("drop thinking", "breaking"): 3,
     ("fold", "breaking"): 20,
-    ("insert after_boundary", "free"): 2,
+    ("insert after_boundary", "free"): 1,
     ("insert system", "free"): 5,
     ("insert tail", "free"): 20,
     ("note", "free"): 20,
@@ -42,7 +45,9 @@ def test_promises_hold_for_fixed_seeds(dialect: str) -> None:
     accepted: Counter[tuple[str, str]] = Counter()
     for seed in FIXED:
         accepted += Walk(seed, dialect=dialect).go().accepted()
-    assert {kind: accepted[kind] for kind, least in LEAST.items() if accepted[kind] < least} == {}
+    server = ("evict", "param")  # of which the format may have none
+    least = {one: count for one, count in LEAST.items() if dialect == "anthropic" or one[0] not in server}
+    assert {one: accepted[one] for one, count in least.items() if accepted[one] < count} == {}
 
 
 @settings(

@@ -29,9 +29,16 @@ LEVEL = "(or a level: auto, block, warn)"
 WORDS = "(available: always, cold, idle, over, pays)"
 NUMBER = "write a whole number such as 24_000, 20k or 1.5m"
 AMOUNT = "is neither tokens, as 20k, nor a share, as 0.9"
-INSTALLED = "(installed: context-collapse, micro-compact, snip, tool-result-budget, trim)"
+INSTALLED = (
+    "(installed: auto-compact, context-collapse, micro-compact, reactive-compact, session-memory, snip, "
+    "tool-result-budget, trim)"
+)
 KEYS = "(keys: at_least, keep, limits, mode, target, unless, warm, when)"
-SECTIONS = "(keys: counter, extends, history, hooks, provider, stages, storage, strict, thresholds, tools)"
+PACKAGED = (
+    "(packaged: deepseek, default, four-layer, four-stage, kimi, local-vllm, memory-stack, minimal, openai, "
+    "seven-stage, three-tier)"
+)
+SECTIONS = "(keys: ask, counter, extends, history, hooks, provider, stages, storage, strict, thresholds, tools)"
 CLASSES = "(available: edit, other, read, search, shell, web)"
 MISSING = "is missing; say it, or begin the file with `extends: default` (or minimal)"
 PRICE = "(keys: cache_read, cache_write, cache_write_1h, cliffs, input, output)"
@@ -149,7 +156,7 @@ extends: ./nowhere.yaml
 3: extends: no file ./nowhere.yaml (there: team.yaml)
 
 extends: minimall
-3: extends: no profile named 'minimall'; did you mean 'minimal'? (packaged: default, minimal)
+3: extends: no profile named 'minimall'; did you mean 'minimal'? {PACKAGED}
 
 extends: team.yaml
 3: extends: a circle: team.yaml → team.yaml
@@ -313,7 +320,7 @@ def test_unreadable(get: Loader, work: Path) -> None:
 
 def test_names(get: Loader) -> None:
     """A name that nothing has is an error, from the caller and from the variable."""
-    missing = "no profile named 'defalt'; did you mean 'default'? (packaged: default, minimal)"
+    missing = f"no profile named 'defalt'; did you mean 'default'? {PACKAGED}"
     assert fails(lambda: get("defalt")) == missing
     assert fails(lambda: get(TRIMTAB_PROFILE="defalt")) == f"TRIMTAB_PROFILE: {missing}"
 

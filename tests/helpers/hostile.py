@@ -7,7 +7,28 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from trimtab import Ask, Drop, Fold, Guide, Hook, Insert, Note, Pin, Replace, Restore, Stage, Veto, View, hookimpl
+from trimtab import (
+    Ask,
+    AskFailed,
+    Drop,
+    Evict,
+    Fold,
+    Guide,
+    Hook,
+    Insert,
+    Note,
+    Overflow,
+    Param,
+    Pin,
+    Replace,
+    Restore,
+    Stage,
+    Tool,
+    ToolError,
+    Veto,
+    View,
+    hookimpl,
+)
 from trimtab.edits import message_ids
 
 __all__ = ["HostileHook", "HostileStage", "hostile_answer", "kind"]
@@ -45,6 +66,39 @@ class HostileStage(Stage):
             if isinstance(edit, Note):
                 edit.data["late"] = True  # what was yielded is no longer the stage's to change
 
+    def tags(self) -> bool:
+        return True
+
+    def tools(self, view: View) -> list[Tool]:
+        return [Tool("hostile", "Does what it wants.", {"type": "object"})]
+
+    def call_tool(self, view: View, name: str, input: Any) -> Any:
+        chance = self.rng.random()
+        if chance < 0.2:
+            raise ToolError("no")
+        if chance < 0.3:
+            raise RuntimeError("hostile tool")
+        if chance < 0.8:
+            yield Note("tool", [chance], self.rng.choice(["", "nowhere"]))
+        if chance > 0.95:
+            yield object()
+        return "done"
+
+    def observe(self, view: View) -> Iterator[Any]:
+        chance = self.rng.random()
+        if chance < 0.1:
+            raise RuntimeError("hostile observer")
+        if chance < 0.5:
+            try:
+                yield Note("observed", {"said": (yield Ask("what?", shared=chance < 0.3))})
+            except AskFailed:
+                yield Note("observed", {"said": None})
+        if chance > 0.9:
+            yield self.mad(view)
+
+    def recover(self, view: View, overflow: Overflow) -> Iterator[Any]:
+        return self.propose(view)
+
     def rounds(self, view: View) -> list[Any]:
         """Some rounds in a row, without the newest."""
         rounds = view.rounds[:-1]
@@ -54,7 +108,11 @@ class HostileStage(Stage):
         rng = self.rng
         text = "s" * rng.randint(1, 40)
         shown = [block for item in view.messages if item.message for block in item.message.blocks]
-        match rng.randrange(9):
+        match rng.randrange(11):
+            case 9:
+                return Evict(rng.choice(list(view.results) or shown), text)
+            case 10:
+                return Param("context_management", {"trigger": rng.choice([50_000, 90_000])})
             case 0 | 1:
                 return Replace(rng.choice([block for block in shown if block.type in ("text", "tool_result")]), text)
             case 2:

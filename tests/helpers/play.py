@@ -88,6 +88,7 @@ class Play:
         ledger: Any = None,
         blobs: Any = None,
         provider: dict[str, Any] | None = None,
+        stage_tools: bool = False,
         **overrides: Any,
     ) -> None:
         self.now = 1_000_000.0
@@ -97,12 +98,15 @@ class Play:
         self.overrides["provider"] = {**facts, **(provider or {})}
         self.plugins = plugins
         self.ask = ask
+        self.stage_tools = stage_tools
         self.session = self.open()
 
     def open(self, id: str = "s", **overrides: Any) -> Session:
         """A session on these stores, its profile made as a user makes one."""
         profile = load("minimal", overrides={**self.overrides, **overrides}, plugins=self.plugins, env={}, cwd="/")
-        return Session.open(id, profile, ask=self.ask, clock=lambda: self.now, ledger=self.ledger, blobs=self.blobs)
+        stores = {"ledger": self.ledger, "blobs": self.blobs}
+        how = {"background": None, "stage_tools": self.stage_tools}
+        return Session.open(id, profile, ask=self.ask, clock=lambda: self.now, **stores, **how)
 
     def again(self, **overrides: Any) -> Session:
         """A new process goes on with the same session."""

@@ -35,11 +35,17 @@ class Walk(walk.Walk):
             dialect=dialect,
             stages=[{"hostile": rng.choice(WHENS)}],
             hooks=["hostile-hook"],
-            provider={"prefix_bound": rng.random() < 0.5, "window": rng.choice(WINDOWS)},
+            provider={
+                "prefix_bound": rng.random() < 0.5,
+                "window": rng.choice(WINDOWS),
+                "cache_edits": rng.random() < 0.3,
+                "context_management": rng.random() < 0.3,
+            },
             ask=hostile_answer(rng),
             flaws=rng.choice([0.0, 0.0, 0.3]),
             marks=rng.random() < 0.3,
             processes=processes,
+            stage_tools=rng.random() < 0.3,
         )
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from trimtab.ask import Ask, Scripted
-from trimtab.edits import Drop, Fold, Guide, Insert, Note, Pin, Replace, Restore
-from trimtab.errors import AskFailed, ContextOverflow, ProfileError, TrimtabError, Veto
+from trimtab.dialect import Tool
+from trimtab.edits import Drop, Evict, Fold, Guide, Insert, Note, Param, Pin, Replace, Restore
+from trimtab.errors import AskFailed, ContextOverflow, Overflow, ProfileError, ToolError, TrimtabError, Veto
 from trimtab.hookspecs import hookimpl
 from trimtab.profile import Profile, load
 from trimtab.report import Report
-from trimtab.session import Request, Session
+from trimtab.request import Request
+from trimtab.session import Session
 from trimtab.stage import Hook, HookOptions, Stage, StageOptions
 from trimtab.values import Amount, Duration, Size
 from trimtab.view import Result, Round, Turn, View
@@ -22,12 +24,15 @@ __all__ = [
     "ContextOverflow",
     "Drop",
     "Duration",
+    "Evict",
     "Fold",
     "Guide",
     "Hook",
     "HookOptions",
     "Insert",
     "Note",
+    "Overflow",
+    "Param",
     "Pin",
     "Profile",
     "ProfileError",
@@ -42,6 +47,8 @@ __all__ = [
     "Size",
     "Stage",
     "StageOptions",
+    "Tool",
+    "ToolError",
     "TrimtabError",
     "Turn",
     "Veto",

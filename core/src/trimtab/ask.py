@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from trimtab.errors import AskFailed
+from trimtab.errors import AskFailed, told
 
 __all__ = ["Ask", "Asker", "Scripted", "adrive", "checked", "drive"]
 
 T = TypeVar("T")
+_TROUBLE = re.compile(
+    r"\W*(?:api\s+)?error\b\W*(?:\d{3}|:)|\s*\{\s*\"(?:error\"|type\"\s*:\s*\"error)|\W*prompt is too long"
+    r"|\W*(?:i\W?m sorry\W*(?:but )?)?i (?:can\W?t|cannot|am unable to|won\W?t) "
+    r"(?:assist|comply|continue|do|help|provide|summari)",
+    re.IGNORECASE,
+)
+"""How a text begins that is an error or a refusal in the place of an answer."""
 _MARKUP = re.compile(r"<\s*/?\s*(?:antml:)?(?:function_calls?|invoke|tool_call|tool_use|tool_result)\b", re.IGNORECASE)
 
 
@@ -20,12 +27,19 @@ class Ask:
     """A stage yields it and gets the answer's text back, or `AskFailed` thrown in.
 
     ``covers``: the items that the answer will stand for; it must be shorter. ``sections``: headings it must hold.
+    ``check`` raises `AskFailed` where it knows better. ``shared``: the prompt follows the request as it stands, which
+    the provider has in its cache. ``most``: tokens of the answer that are wanted at most.
     """
 
     prompt: str
     covers: Any = ()
     sections: tuple[str, ...] = ()
     purpose: str = "summary"
+    shared: bool = False
+    most: int = 0
+    check: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
+    request: Any = field(default=None, compare=False, repr=False)
+    """Of a ``shared`` one the `Request` that the prompt follows; filled in by the kernel."""
 
 
 Asker = Callable[[Ask], Any]
@@ -54,6 +68,8 @@ def checked(ask: Ask, answer: Any, room: float, count: Callable[[str], float]) -
         raise AskFailed("the answer is empty")
     if _MARKUP.search(answer):
         raise AskFailed("the answer holds tool markup")
+    if _TROUBLE.match(answer):
+        raise AskFailed(f"the answer is an error or a refusal: {answer.strip()[:100]!r}")
     missing = [section for section in ask.sections if section not in answer]
     if missing:
         raise AskFailed(f"the answer lacks {missing[0]!r}", available=ask.sections, label="sections")
@@ -61,6 +77,8 @@ def checked(ask: Ask, answer: Any, room: float, count: Callable[[str], float]) -
         raise AskFailed("the answer holds half of a character")
     if room and count(answer) >= room:
         raise AskFailed(f"the answer ({count(answer):.0f} tokens) is not shorter than what it covers ({room:.0f})")
+    if ask.check is not None:
+        ask.check(answer)
     return answer
 
 
@@ -102,4 +120,8 @@ def _asker(asker: Asker | None) -> Asker:
 
 
 def _failed(error: Exception) -> AskFailed:
-    return error if isinstance(error, AskFailed) else AskFailed(f"{type(error).__name__}: {error}")
+    if isinstance(error, AskFailed):
+        return error
+    failed = AskFailed(told(error))
+    failed.__cause__ = error
+    return failed

@@ -60,6 +60,7 @@ class Cache:
         self.ttl = ttl
         self.minimum = minimum
         self.requests: list[Sent] = []
+        self._before: list[Sent] = []
 
     def held(self, keys: Sequence[str], now: float) -> int:
         """How many leading ``keys`` the provider still holds at ``now``."""
@@ -67,9 +68,14 @@ class Cache:
 
     def sent(self, keys: Sequence[str], weights: Sequence[float], tokens: float, now: float) -> None:
         """A request of ``tokens`` starts: what is held of it is renewed, the rest is written."""
+        self._before = self.requests
         earlier = [sent for sent in self.requests if shared(sent.keys, keys) < len(sent.keys)]
         stored = 1.0 if tokens >= self.minimum else 0.0
         self.requests = [*earlier[1 - KEPT :], Sent(keys, weights, now, stored)]
+
+    def refused(self) -> None:
+        """The provider did not take the last request: it is as if it had not been sent."""
+        self.requests = self._before
 
     def correct(self, stored: float, total: float) -> None:
         """The provider's word on the last request: ``stored`` of its ``total`` tokens were read or written."""

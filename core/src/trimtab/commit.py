@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from trimtab.conversation import Conversation
 from trimtab.draft import Draft, Work
-from trimtab.edits import Drop, Fold, Repair, Replace, targets
+from trimtab.edits import Evict, Fold, Repair, Replace, hidden, targets
 from trimtab.errors import Lost, TrimtabError
 from trimtab.ledger import FULL, Decision, Ledger
 from trimtab.projection import Item, Projection
@@ -28,7 +28,7 @@ def record(draft: Draft, trigger: str, now: float, turn: int = 0) -> Decision:
     """A draft as a ledger row, its originals not yet stored."""
     return Decision(
         stage=draft.stage,
-        trigger=trigger,
+        trigger=draft.trigger or trigger,
         time=now,
         edits=tuple(draft.edits),
         free=draft.free,
@@ -80,13 +80,11 @@ def _keep(one: Decision, ledger: Ledger, conversation: Conversation) -> dict[str
     """Store the originals of all that a decision hides: texts for a model, whole messages for us."""
     kept = {}
     for edit in one.edits:
-        if not isinstance(edit, (Drop, Fold, Repair, Replace)):
-            continue
         if isinstance(edit, Fold) and edit.full:
             kept[f"{edit.run[0]}{FULL}"] = ledger.blobs.put(stored_text(edit.full), ".txt")
-        for id in targets(edit):
+        for id in targets(edit) if isinstance(edit, Repair) else hidden(edit):
             message = conversation.nodes[id.partition(".")[0]]
-            if isinstance(edit, Replace):
+            if isinstance(edit, (Evict, Replace)):
                 block = message.blocks[int(id.partition(".")[2])]
                 if block.text:
                     kept[id] = ledger.blobs.put(stored_text(block.text), ".txt")

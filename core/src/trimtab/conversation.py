@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,12 +29,27 @@ __all__ = [
     "Role",
     "Wire",
     "digest",
+    "tag",
+    "tag_of",
 ]
 
 Wire = Mapping[str, Any]
 Kind = Literal["assistant", "mixed", "results", "system", "user"]
 Role = Literal["assistant", "system", "user"]
 BlockType = Literal["document", "image", "other", "text", "thinking", "tool_result", "tool_use"]
+
+
+_TAG = re.compile(r"\n\[id:([0-9a-f]{6})\]\Z")
+
+
+def tag_of(id: str) -> str:
+    """The tag by which a model can name the message with this id: six hex digits."""
+    return id[:6]
+
+
+def tag(mark: str) -> str:
+    """The end of a tagged message's text."""
+    return f"\n[id:{mark}]"
 
 
 def digest(*parts: object) -> str:
@@ -190,8 +206,10 @@ class Conversation:
         node = node or self.nodes.get(id)
         runs = self._runs(parent, id, plain)
         if not runs:
-            path.append(node or self.add(parent, plain, id))
-            return True
+            wire = plain if node else self._untagged(parent, plain)
+            id = id if wire is plain else self.id(parent.id if parent else "", wire)
+            path.append(node or self.nodes.get(id) or self.add(parent, wire, id))
+            return wire is plain
         if node is not None:
             runs.insert(0, [node])
         elif id in self.nodes:  # a rendering may look like the first message that it stands for
@@ -199,6 +217,12 @@ class Conversation:
         run = max(runs, key=lambda run: self._reach([*path, *run], following)) if runs[1:] else runs[0]
         path += run
         return run == [node]
+
+    def _untagged(self, parent: Message | None, plain: Wire) -> Wire:
+        """What was said, where a message ends with the tag that we would give it."""
+        found = self.dialect.untag(plain, _TAG)
+        ours = found and found[1] == tag(tag_of(self.id(parent.id if parent else "", found[0])))
+        return found[0] if found and ours else plain
 
     def _runs(self, parent: Message | None, id: str, plain: Wire) -> list[list[Message]]:
         """What a rendering of ours may stand for, newest first; nothing of which an original cannot be had."""
@@ -208,7 +232,7 @@ class Conversation:
             for id in ids:
                 before = run[-1] if run else parent
                 stored = None if id in self.nodes else self.recall(id)
-                wire = stored[1] if stored else plain
+                wire = stored[1] if stored else self._untagged(before, plain)
                 if id not in self.nodes and self.id(before.id if before else "", wire) != id:
                     break
                 run.append(self.nodes.get(id) or self.add(before, wire, id))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from trimtab.conversation import Block, Message, Role, Wire
 from trimtab.edits import Repair
 
-__all__ = ["Count", "Dialect", "Usage"]
+__all__ = ["Call", "Count", "Dialect", "Refusal", "Tool", "Usage"]
 
 Count = Callable[[str], int]
 """Uncalibrated tokens of a text."""
@@ -27,11 +28,51 @@ class Usage:
     """The model that answered, where the response says so."""
     split: bool = True
     """Whether it is told what was read and written; if not, all input is ``fresh`` and says nothing of the cache."""
+    deleted: float = 0.0
+    """Of the input, what evictions have deleted from the cache so far."""
+    cleared: float = 0.0
+    """What the provider cleared by itself for this request, as a parameter asked; not part of the input."""
 
     @property
     def total(self) -> float:
         """The size of the request: all input fields."""
         return self.read + self.written + self.fresh
+
+    @property
+    def seen(self) -> float:
+        """What the model was shown of it."""
+        return max(0.0, self.total - self.deleted)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the provider refused a request, as far as a smaller or simpler one can help."""
+
+    kind: Literal["bytes", "feature", "tokens", "unknown"]
+    """Too many tokens or bytes, a ``feature`` that it does not offer, or a bad request in words that nobody knows."""
+    tokens: float = 0.0
+    """The size of the request as told; 0 where it was not."""
+    limit: float = 0.0
+    """The most it takes, as told; 0 where it was not."""
+    feature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that a stage offers the model; ``schema`` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model's call of a tool."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any]
 
 
 class Dialect(Protocol):
@@ -40,6 +81,8 @@ class Dialect(Protocol):
     name: str
     apart: frozenset[tuple[str | None, str]]
     """Roles that an edit may not make neighbours (None: the start of the view)."""
+    features: frozenset[str]
+    """The server features that `extra` and `evicting` can ask for: ``cache_edits``, ``context_management``."""
 
     def plain(self, wire: Any) -> Wire:
         """A structural copy without cache markers; raises `TypeError` on what is not a message."""
@@ -91,3 +134,33 @@ class Dialect(Protocol):
 
     def breaks_all(self, block: Block) -> bool:
         """Whether showing or hiding this block costs the cache of all messages (R18)."""
+
+    def refusal(self, error: Any) -> Refusal | None:
+        """What an error (an exception, a body, a text, or an empty response) says of the request; None: nothing."""
+
+    def tag(self, wire: Wire, text: str) -> Wire | None:
+        """A copy of a user-role message that ends with ``text``: its last text, else its last result; None: neither."""
+
+    def untag(self, wire: Wire, pattern: re.Pattern[str]) -> tuple[Wire, str] | None:
+        """The message without what `tag` appended, and that; None where its end does not match ``pattern``."""
+
+    def tools(self, tools: Any, added: Sequence[Tool]) -> Any:
+        """The list of tools with others behind it, but for those it has by name; the same object if none is new."""
+
+    def tool_names(self, tools: Any) -> tuple[str, ...]:
+        """The names of the tools in a list."""
+
+    def call(self, block: Any) -> Call | None:
+        """A call as it came in an answer; None where it is none."""
+
+    def result(self, call: str, text: str, error: bool) -> Wire:
+        """The result of a call as it is sent back."""
+
+    def evicting(self, messages: Sequence[Any], deletions: Mapping[int, Sequence[str]]) -> list[Any]:
+        """The messages with what makes results deletable, and the deletions: position to the ids of calls."""
+
+    def without_edits(self, message: Any) -> Any:
+        """A message without what `evicting` added; the same object where it has none."""
+
+    def extra(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """Further arguments of the request for these features: name to settings."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, Replace, targets
+from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, hidden, targets
 from trimtab.errors import told
 from trimtab.projection import Projection
 from trimtab.provider import Price
@@ -22,7 +22,7 @@ from trimtab.when import Opening
 __all__ = ["Draft", "Hooks", "Plan", "Work"]
 
 FAILURES = 3
-"""Failing passes, or boundaries within as many turns of each other, that open a breaker (R29)."""
+"""Failing passes, or boundaries within as many requests of each other, that open a breaker (R29)."""
 
 Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
 """Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
@@ -55,11 +55,12 @@ class Draft:
     boundary: bool = False
     freed: float = 0.0
     rewritten: float = 0.0
+    trigger: str = ""
+    """What it was made for, where that is not what the pass is for."""
 
     def outcome(self) -> Outcome:
         """The decision as a report shows it."""
-        reasons = dict.fromkeys(edit.reason for edit in self.edits if not isinstance(edit, Note) and edit.reason)
-        why = "; ".join(reasons)
+        why = "; ".join(dict.fromkeys(reason for edit in self.edits if (reason := getattr(edit, "reason", ""))))
         ours = sum(isinstance(edit, Note) and edit.key.startswith(KERNEL) for edit in self.edits)
         count = len(self.edits) - (ours if self.stage != "kernel" else 0)
         return Outcome(self.stage, self.free, count, self.freed, self.rewritten, self.boundary, why)
@@ -83,11 +84,18 @@ class Work:
         """Stages whose edits of sent content were vetoed after an earlier run of this pass; None: all."""
         self.worked: set[str] = set()
         """Plugins that got through at least one of their calls."""
-        self.boundary = False
+        context.compacted = False
         self.target: float | None = None
         """Tokens that a boundary of this pass must leave the view below."""
         self._mark: Projection | None = None
+        self._opened = False
+        """Whether the edit that is judged takes thinking of the open turn with it."""
         self._view = View(projection, context)
+
+    @property
+    def boundary(self) -> bool:
+        """Whether one was made in this pass."""
+        return self.context.compacted
 
     @property
     def view(self) -> View:
@@ -115,7 +123,7 @@ class Work:
         self._mark = projection
 
         def back() -> None:
-            self.context.held, self.boundary, self.target = held, boundary, target
+            self.context.held, self.context.compacted, self.target = held, boundary, target
             self._show(projection)
             for draft in self.drafts[known:]:
                 for edit in draft.edits:
@@ -138,10 +146,13 @@ class Work:
             sent = place is not None and view.sent(place)
             if place is not None and sent:
                 self._may_break(draft.stage, gate, place)
+            self._opened = False
             strips = self._strip(view, place, checked) if place is not None else None
         except Refused as refusal:
             self.report.refuse(draft.stage, str(refusal))
             return None
+        if self._opened:
+            self.report.warnings.append("thinking inside the open turn was removed: the window was full")
         raw = self.projection.raw
         for one in (strips, checked) if strips else (checked,):
             self.apply(one)
@@ -152,9 +163,25 @@ class Work:
             draft.breaks += 1
             draft.rewritten += self._rewritten(place)
         if isinstance(checked, Fold) and self.projection.boundary is checked:
-            draft.boundary = self.boundary = True
+            draft.boundary = self.context.compacted = True
             self.target = gate.target
         return checked
+
+    def waits(self, gate: Opening, run: tuple[str, ...]) -> str:
+        """Why a fold of a run would be refused now whatever its text; empty where it would not."""
+        nodes = self.projection.conversation.nodes
+        if not run or not all(id in nodes and self.view.on(id) for id in run):
+            return ""
+        fold = Fold(run, ".")
+        try:
+            place = rules.position(self.view, fold)
+            if place is not None and self.view.sent(place):
+                self._may_break("", gate, place)
+            if place is not None:
+                self._strip(self.view, place, fold)
+        except Refused as refusal:
+            return str(refusal)
+        return ""
 
     def _may_break(self, stage: str, gate: Opening, place: int) -> None:
         if self.refuses(stage):
@@ -164,8 +191,8 @@ class Work:
 
     def _restored(self, edit: Edit) -> bool:
         """Whether it would hide again what a user had brought back."""
-        hides = isinstance(edit, Drop | Fold | Replace)
-        return hides and not self.view.restored.isdisjoint(id.partition(".")[0] for id in targets(edit))
+        gone = hidden(edit)
+        return bool(gone) and not self.view.restored.isdisjoint(id.partition(".")[0] for id in gone)
 
     def refuses(self, stage: str) -> bool:
         """Whether a hook vetoed what this stage would change of sent content."""
@@ -193,10 +220,10 @@ class Work:
             if block.id not in gone and message.id not in gone
         ]
         if any(depth >= rules.closed(view) and id in shown for depth, id in behind):
-            if view.tokens < view.window.block:
+            if view.tokens < view.window.block and view.trigger != "overflow":
                 raise Refused("waits: thinking of the open turn is bound to it")
             behind = [(depth, id) for depth, id in behind if depth < rules.latest(view)]
-            self.report.warnings.append("thinking inside the open turn was removed: the window was full")
+            self._opened = True
         path = self.projection.path
         if any(all(block.type == "thinking" for block in path[depth].blocks) for depth, _ in behind):
             raise Refused("would leave an empty message")
@@ -235,11 +262,10 @@ class Work:
     def watch(self, draft: Draft) -> None:
         """Boundaries that follow each other too closely open the breaker of the stage that made the last."""
         name, fold = draft.stage, next(edit for edit in reversed(draft.edits) if isinstance(edit, Fold))
-        turn = sum(start == index for index, start in enumerate(self.projection.turns))
-        last = [*(self.note(name, "boundaries") or ()), turn][-FAILURES:]
+        last = [*(self.note(name, "boundaries") or ()), self.view.answers][-FAILURES:]
         self.write(name, "boundaries", last, fold.run[-1], draft)
         if len(last) == FAILURES and all(b - a <= FAILURES for a, b in pairwise(last)):
-            self._break(name, f"{FAILURES} boundaries within {FAILURES} turns of each other")
+            self._break(name, f"{FAILURES} boundaries within {FAILURES} requests of each other")
 
     def _break(self, name: str, why: str) -> None:
         self.report.warnings.append(f"{name} is switched off for this session: {why}")

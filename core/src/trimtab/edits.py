@@ -8,26 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from trimtab.errors import plain
 
 __all__ = [
     "KERNEL",
+    "REFUSED",
     "RESTORED",
     "Anchor",
     "Drop",
     "Edit",
+    "Evict",
     "Fold",
     "Guide",
     "Insert",
     "Note",
+    "Param",
     "Pin",
     "Repair",
     "Replace",
     "Restore",
+    "Tag",
     "block_id",
     "from_row",
+    "hidden",
     "lasting",
     "message_ids",
     "targets",
@@ -39,6 +44,9 @@ KERNEL = "kernel:"
 
 RESTORED = "restored"
 """The kernel's note that a decision (its number in the place of a plugin's name) was undone on request."""
+
+REFUSED = "refused"
+"""The kernel's note that the provider did not take a feature (its name in the place of a plugin's)."""
 
 Anchor = Literal["after_boundary", "system", "tail"]
 
@@ -115,6 +123,33 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class Evict:
+    """Have the provider delete a sent result from its cache; what is sent stays as it is.
+
+    ``text`` stands for the result once that works no more: then the kernel makes a `Replace` of it.
+    """
+
+    kind: ClassVar[str] = "evict"
+    block: Any
+    text: str
+    reason: str = ""
+    at: str = ""
+    """The message that the deletion is sent with; filled in by the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """Set a request parameter: a ``feature`` by name, its ``settings`` (JSON) in the words of `Dialect.extra`."""
+
+    kind: ClassVar[str] = "param"
+    feature: str
+    settings: Any
+    reason: str = ""
+    at: str = ""
+    """The first message of the conversation that it is for; filled in by the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
 class Restore:
     """Undo earlier decisions, by sequence number."""
 
@@ -161,14 +196,22 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class Tag:
+    """The kernel's own: from this message on, each user-role message ends with a tag that names it."""
+
+    kind: ClassVar[str] = "tag"
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Guide:
     """A hook's advice to whoever summarises in this pass; never recorded."""
 
     text: str
 
 
-Edit = Replace | Drop | Fold | Insert | Restore | Note | Pin | Repair
-_KINDS: dict[str, type[Any]] = {edit.kind: edit for edit in (Replace, Drop, Fold, Insert, Restore, Note, Pin, Repair)}
+Edit = Replace | Drop | Fold | Insert | Evict | Param | Restore | Note | Pin | Repair | Tag
+_KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in get_args(Edit)}
 
 
 def targets(edit: Edit) -> tuple[str, ...]:
@@ -176,27 +219,40 @@ def targets(edit: Edit) -> tuple[str, ...]:
     match edit:
         case Replace(block=id) | Pin(block=id) | Repair(message=id) | Insert(at=id) | Restore(at=id):
             return (id,)
+        case Evict(block=id, at=at):
+            return (id, at)
+        case Param(at=id) | Tag(at=id):
+            return (id,)
         case Drop(what=ids) | Fold(run=ids):
             return tuple(ids)
         case Note(upto=id):
             return (id,) if id else ()
 
 
+def hidden(edit: Edit) -> tuple[str, ...]:
+    """The ids of the messages and blocks that an edit keeps from the model."""
+    if isinstance(edit, Evict):
+        return (edit.block,)
+    return targets(edit) if isinstance(edit, (Drop, Fold, Replace)) else ()
+
+
 def lasting(edit: Edit) -> bool:
-    """What `Restore` does not undo: pins, notes, repairs, and removed thinking, which may never come back."""
-    return isinstance(edit, (Note, Pin, Repair, Restore)) or (isinstance(edit, Drop) and "." in edit.what[0])
+    """What `Restore` does not undo: pins, notes, repairs, tags, and removed thinking, which may never come back."""
+    return isinstance(edit, (Note, Pin, Repair, Restore, Tag)) or (isinstance(edit, Drop) and "." in edit.what[0])
 
 
 def to_row(edit: Edit) -> dict[str, Any]:
     """An edit as JSON-able data."""
-    fields = {key: value for key, value in asdict(edit).items() if key == "data" or value not in ("", ())}
+    fields = {key: value for key, value in asdict(edit).items() if key in ("data", "settings") or value not in ("", ())}
     fields.pop("full", None)
     return {"kind": edit.kind, **fields}
 
 
 def from_row(row: Mapping[str, Any]) -> Edit:
     """The edit that `to_row` wrote, lists as tuples; raises `KeyError`, `TypeError`, `ValueError` for what is none."""
-    lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list) and key != "data"}
+    lists = {
+        key: tuple(value) for key, value in row.items() if isinstance(value, list) and key not in ("data", "settings")
+    }
     values = {key: value for key, value in row.items() if key != "kind"} | lists
     edit: Edit = _KINDS[row["kind"]](**values)
     many = [value for key, value in values.items() if key in ("decisions", "run", "what")]

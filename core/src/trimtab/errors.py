@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
     "AskFailed",
     "ContextOverflow",
     "Lost",
+    "Overflow",
     "PluginError",
     "ProfileError",
     "StorageError",
+    "ToolError",
     "TranscriptError",
     "TrimtabError",
     "Unknown",
@@ -32,6 +35,29 @@ def told(error: BaseException) -> str:
 def plain(text: Any) -> str:
     """A text of a plugin's making as a string of our own: not of a subclass that answers as it likes."""
     return str.__str__(text if isinstance(text, str) else str(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """A request that the provider refused as too large, or that we count as such; sizes in tokens."""
+
+    tokens: float
+    """What it weighed: as the provider said, else as we counted."""
+    limit: float
+    """The most that is taken."""
+    target: float = 0.0
+    """Where the view must end for the recovery to stop."""
+    attempt: int = 0
+    """How many recoveries of the same request came before this one, also in another process."""
+    estimated: bool = False
+    """Found by our own count, before anything was sent."""
+    bytes: bool = False
+    """The limit was one of bytes: fewer tokens may not help, less media will."""
+
+    @property
+    def gap(self) -> float:
+        """By how much it was too large; 0 where that was not told."""
+        return max(0.0, self.tokens - self.limit)
 
 
 class TrimtabError(Exception):
@@ -93,6 +119,13 @@ class ContextOverflow(TrimtabError):  # noqa: N818 - the term of the field
 
 class AskFailed(TrimtabError):  # noqa: N818 - thrown into stages as an outcome
     """A model's answer is unusable (empty, cut off, tool markup, too long) or did not come."""
+
+    overflow: Overflow | None = None
+    """Set where the question was too long for the model that was asked; its sizes are 0 where they were not told."""
+
+
+class ToolError(TrimtabError):
+    """A stage's tool cannot do what the model asked; the text is for the model to act on."""
 
 
 class Veto(Exception):  # noqa: N818 - not an error: a hook's decision

@@ -6,38 +6,59 @@ copy of the projection; whoever runs it records the drafts, or drops them all.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from trimtab import hooks
 from trimtab.ask import Ask, checked
 from trimtab.conversation import Message
 from trimtab.draft import Draft, Plan, Work
-from trimtab.edits import RESTORED, Edit, Repair, Restore, message_ids
-from trimtab.errors import AskFailed
+from trimtab.edits import RESTORED, Edit, Repair, Replace, Restore, Tag, message_ids
+from trimtab.errors import AskFailed, Overflow
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Projection
 from trimtab.report import Report
 from trimtab.stage import Stage
-from trimtab.view import Context
+from trimtab.view import Context, View
 from trimtab.when import HORIZON, Opening, opening
 
-__all__ = ["ASKED", "Pass"]
+__all__ = ["ASKED", "ATTEMPTS", "TOOLS", "Pass", "answered"]
 
 ASKED = "asked"
 """The kernel's note that a decision (its number in the place of a plugin's name) is to be undone in the next pass."""
+
+ATTEMPTS = "attempts"
+"""The kernel's note of recoveries: the request (answers so far), and how many there were for it."""
+
+TOOLS = "tools"
+"""The kernel's note of the tools that stages offer in this session."""
 
 
 class Pass:
     """One pass over a projection; after `run`, ``work`` holds what will be sent and what to record."""
 
     def __init__(
-        self, plan: Plan, projection: Projection, context: Context, report: Report, *, idle: float, trigger: Trigger
+        self,
+        plan: Plan,
+        projection: Projection,
+        context: Context,
+        report: Report,
+        trigger: Trigger,
+        idle: float,
+        overflow: Overflow | None,
+        render: Callable[[Projection], Any],
     ) -> None:
         self.plan = plan
         self.trigger: Trigger = trigger
         self.idle = idle
         self.report = report
+        self.overflow = overflow
+        """What was refused: then the pass only recovers."""
+        self.render = render
+        """The request as a projection shows it."""
+        context.trigger, context.advise = trigger, self._pins
         self.manual = trigger in ("manual", "overflow")
         self.work = Work(plan, projection, context, report, manual=trigger == "manual")
         self._pinned: set[Trigger] = set()
@@ -63,7 +84,25 @@ class Pass:
             self.work.rearm()
         if source is not None:
             hooks.start(self.work, source)
+        self._tag()
         self._restore()
+        self._evicted()
+        if self.overflow is None:
+            yield from self._stages()
+            view = self.work.view
+            fixed = view.tokens - view.tokens_after(0)  # system, tools and what is not seen: no edit changes that
+            if view.tokens >= view.window.block > fixed:
+                yield from self._recover(Overflow(view.tokens, view.window.block, estimated=True))
+        else:
+            yield from self._recover(self.overflow)
+        self._evicted()
+        if self.work.boundary:
+            hooks.start(self.work, "compact")
+        if self.work.drafts:
+            hooks.judge(self.work)
+        self.work.passed()
+
+    def _stages(self) -> Generator[Ask, Any, None]:
         waited: list[tuple[Stage, int]] = []
         for stage in self.plan.stages:
             held = self.work.context.held
@@ -73,11 +112,45 @@ class Pass:
         for stage, held in waited:
             if self.work.context.held < held and stage not in weighed:
                 yield from self._look(stage, again=self.work.context.held)
-        if self.work.boundary:
-            hooks.start(self.work, "compact")
-        if self.work.drafts:
-            hooks.judge(self.work)
-        self.work.passed()
+
+    def _recover(self, overflow: Overflow) -> Generator[Ask, Any, None]:
+        """Each stage's `recover` in the profile's order, until the view is small enough (R16)."""
+        work, view = self.work, self.work.view
+        request, before = work.note("recovery", ATTEMPTS) or (None, 0)
+        overflow = replace(overflow, attempt=before if request == view.answers else 0)
+        self.trigger = work.context.trigger = "overflow"
+        ran = False
+        for stage in self.plan.stages:
+            wanted = stage.options.target
+            target = view.window.tokens(wanted) if wanted is not None else float(view.window.auto)
+            if type(stage).recover is Stage.recover or not work.works(stage.name):
+                continue
+            if overflow.bytes or view.tokens > target:
+                one, ran = replace(overflow, target=target), True
+                gate = Opening(everything=True, target=None if overflow.bytes else target)
+                yield from self._propose(stage, gate, partial(stage.recover, view, one), recovers=True)
+        if ran:
+            work.write("recovery", ATTEMPTS, [view.answers, overflow.attempt + 1], work.projection.path[-1].id)
+
+    def _tag(self) -> None:
+        """Tag messages from the first that was not sent, where a stage wants it and the model has its tool (R13)."""
+        work, view = self.work, self.work.view
+        wanted = view.stage_tools and any(work.works(stage.name) and stage.tags() for stage in self.plan.stages)
+        if wanted and not work.projection.state.tags:
+            unsent = next((message for message in work.projection.path if not view.sent(message.depth)), None)
+            if unsent is not None:
+                draft = Draft("kernel", [Tag(unsent.id)])
+                work.apply(draft.edits[0])
+                work.add(draft)
+
+    def _evicted(self) -> None:
+        """Show the placeholder of what was evicted where the cache no longer holds it, or is no longer edited (R14)."""
+        work, draft = self.work, Draft("evict")
+        for id, evict in list(work.projection.state.evicts.items()):
+            depth = work.projection.conversation.nodes[id.partition(".")[0]].depth
+            if depth >= work.context.held or not work.view.offers("cache_edits"):
+                work.take(Opening(everything=True), Replace(id, evict.text, "no longer in the cache"), draft)
+        work.add(draft)
 
     def _restore(self) -> None:
         """Carry out what `Session.restore` asked for, as an edit like any other; what is refused stays asked for."""
@@ -94,6 +167,8 @@ class Pass:
         if not self._runs(stage):
             return False
         gate = Opening(behind=again)
+        if again is None and type(stage).free is not Stage.free:
+            yield from self._propose(stage, Opening(), partial(stage.free, work.view))
         if again is None:
             gate = opening(options, work.view, self.idle, manual=self.manual)
         waits = any(condition.word == "cold" for condition in options.when.words) and not gate.everything
@@ -147,32 +222,40 @@ class Pass:
             self.report.refuse(name, "does not pay")
         return []
 
-    def _propose(self, stage: Stage, gate: Opening) -> Generator[Ask, Any, Draft]:
-        """All or nothing of one stage: a failing one, or a batch that is too small, goes back to before."""
-        work, draft = self.work, Draft(stage.name)
+    def _propose(
+        self, stage: Stage, gate: Opening, call: Callable[[], Iterable[Any]] | None = None, *, recovers: bool = False
+    ) -> Generator[Ask, Any, Draft]:
+        """All or nothing of one stage: a failing one, or a batch that is too small, goes back to before.
+
+        ``call`` is what to run instead of `propose`. One that ``recovers`` has no batch that is too small, and no
+        boundary too many.
+        """
+        work, draft = self.work, Draft(stage.name, trigger="overflow" if recovers else "")
         free: list[Edit] = []
         back = work.mark()
         try:
-            yield from self._drive(stage, gate, draft, free)
+            yield from self._drive(stage, call or (lambda: stage.propose(work.view)), gate, draft, free)
         except hooks.BROKEN as error:
             back()
             work.fail(stage.name, error)
             return Draft(stage.name)
         work.worked.add(stage.name)
-        if not draft.free and 0 < stage.options.at_least > draft.freed:
+        if not recovers and not draft.free and 0 < stage.options.at_least > draft.freed:
             self.report.refuse(stage.name, "fewer tokens than at_least")
             back()
             draft = Draft(stage.name)
             for edit in free:
                 work.take(Opening(), edit, draft)
         work.add(draft)
-        if draft.boundary and not self._weighing:
+        if draft.boundary and not self._weighing and not recovers:
             work.watch(draft)
         return draft
 
-    def _drive(self, stage: Stage, gate: Opening, draft: Draft, free: list[Edit]) -> Generator[Ask, Any, None]:
+    def _drive(
+        self, stage: Stage, call: Callable[[], Iterable[Any]], gate: Opening, draft: Draft, free: list[Edit]
+    ) -> Generator[Ask, Any, None]:
         """Run the generator: edits are judged one by one, an Ask goes out, `over` ends at its target (R5)."""
-        proposals = stage.propose(self.work.view)
+        proposals = call()
         if not isinstance(proposals, Generator):
             proposals = (edit for edit in proposals)
         answer: Any = None
@@ -187,7 +270,7 @@ class Pass:
                     self.report.refuse(stage.name, "an Ask behind `pays`")
                     return
                 if isinstance(edit, Ask):
-                    answer = yield from self._ask(stage, edit)
+                    answer = yield from self._ask(stage, edit, gate)
                     continue
                 self._pins()
                 breaks = draft.breaks
@@ -198,17 +281,27 @@ class Pass:
         finally:
             proposals.close()
 
-    def _ask(self, stage: Stage, ask: Ask) -> Generator[Ask, Any, Any]:
-        """The checked answer, or the `AskFailed` to throw into the stage. Guides and vetoes come before it."""
+    def _ask(self, stage: Stage, ask: Ask, gate: Opening) -> Generator[Ask, Any, Any]:
+        """The checked answer, or the `AskFailed` to throw into the stage.
+
+        Nobody is asked for what would be refused anyway: it is vetoed, or it waits.
+        """
         self._pins()
-        work = self.work
+        work, view = self.work, self.work.view
         covered = {id.partition(".")[0] for id in message_ids(ask.covers)}
         room = sum(item.tokens for item in work.projection.items if not covered.isdisjoint(item.covers))
+        if work.refuses(stage.name) and (stage.options.when.words or self.trigger == "overflow"):
+            return AskFailed("a hook vetoed what the answer is for")
+        if why := work.waits(gate, message_ids(ask.covers)):
+            self.report.refuse(stage.name, why)
+            return AskFailed(f"not asked, for what it is for {why}")
         try:
-            if stage.options.when.words and work.refuses(stage.name):
-                raise AskFailed("a hook vetoed what the answer is for")
-            return checked(ask, (yield ask), room, work.projection.conversation.count)
+            if ask.shared:
+                ask = replace(ask, request=self.render(work.projection))
+            return (yield from answered(ask, view, room))
         except AskFailed as error:
+            if view.asks:
+                self.report.warnings.append(f"{stage.name}: no answer: {error}")
             return error
 
     def _pins(self) -> None:
@@ -220,3 +313,15 @@ class Pass:
         if trigger not in self._pinned and "auto" not in self._pinned:
             self._pinned.add(trigger)
             hooks.pins(self.work, trigger)
+
+
+def answered(ask: Ask, view: View, room: float = 0.0) -> Generator[Ask, Any, str]:
+    """Ask, and check the answer; raises `AskFailed`, which tells where the question was too long."""
+    projection = view.projection
+    try:
+        return checked(ask, (yield ask), room, projection.conversation.count)
+    except AskFailed as error:
+        refusal = projection.dialect.refusal(error.__cause__) if error.__cause__ is not None else None
+        if refusal is not None and refusal.kind == "tokens":
+            error.overflow = Overflow(refusal.tokens, refusal.limit)
+        raise

@@ -103,6 +103,18 @@ class Service(_Section, allow_inf_nan=False):
     """Whether thinking is bound to everything before it."""
     factor: float | None = Field(None, gt=0)
     """Tokens of this model for one token of the counter, before calibration."""
+    cache_edits: bool | str = False
+    """Whether it deletes results from its cache on request; a text is the beta header that this needs."""
+    context_management: bool = False
+    """Whether it clears old results and thinking by itself when a request parameter says so."""
+
+
+class Answers(_Section):
+    """The model behind ``Session.open(ask=…)``; unless said, that of the session."""
+
+    model: str = ""
+    window: Window | None = None
+    """Tokens, answer included."""
 
 
 class Thresholds(_Section):
@@ -148,6 +160,7 @@ class Profile(BaseSettings):
     """The profile that this one changes: the name of a packaged one, or a path seen from this file."""
     provider: Service
     thresholds: Thresholds = Thresholds()
+    ask: Answers = Answers()
     stages: tuple[Item, ...] = ()
     """``name`` or ``name: {options}``, in the order in which they run."""
     hooks: tuple[Item, ...] = ()

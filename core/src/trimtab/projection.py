@@ -10,8 +10,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trimtab.conversation import OVERHEAD, Block, Conversation, Message, Wire, digest
-from trimtab.edits import Drop, Edit, Fold, Insert, Note, Pin, Repair, Replace, Restore, lasting, targets
+from trimtab.conversation import OVERHEAD, Block, Conversation, Message, Wire, digest, tag, tag_of
+from trimtab.edits import (
+    Drop,
+    Edit,
+    Evict,
+    Fold,
+    Insert,
+    Note,
+    Param,
+    Pin,
+    Repair,
+    Replace,
+    Restore,
+    Tag,
+    lasting,
+    targets,
+)
 
 __all__ = ["Face", "Item", "Pinned", "Projection", "State"]
 
@@ -70,6 +85,10 @@ class State:
     repairs: dict[str, Repair] = field(default_factory=dict)
     pins: dict[tuple[str, str], Pinned] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    evicts: dict[str, Evict] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    """Messages from which on others are tagged, with their position."""
 
     def copy(self) -> State:
         """Independent of this one; values are immutable."""
@@ -124,7 +143,9 @@ class Projection:
         elif isinstance(edit, Drop) and "." in edit.what[0]:
             for id in {id.partition(".")[0] for id in edit.what}:
                 self._renew(id)
-        elif not isinstance(edit, (Note, Pin)):
+        elif isinstance(edit, Evict):
+            self._renew(edit.block.partition(".")[0])
+        elif not isinstance(edit, (Note, Param, Pin)):
             self._lay()
 
     def _place(self, message: Message) -> None:
@@ -164,6 +185,7 @@ class Projection:
         match edit:
             case Replace():
                 state.faces[edit.block] = Face(edit.text, self.count(edit.block, edit.text))
+                state.evicts.pop(edit.block, None)
             case Drop():
                 for id in edit.what:
                     if "." in id:
@@ -180,6 +202,12 @@ class Projection:
                 state.pins[edit.key] = Pinned(edit.block, edit.text, edit.reason)
             case Note():
                 state.notes[edit.key] = edit.data
+            case Evict():
+                state.evicts[edit.block] = edit
+            case Param():
+                state.params[edit.feature] = edit.settings
+            case Tag():
+                state.tags[edit.at] = self.conversation.nodes[edit.at].depth
 
     def count(self, id: str, text: str) -> int:
         """Uncalibrated tokens of ``text`` in the place of a block."""
@@ -305,15 +333,56 @@ class Projection:
         }
         repair = self.state.repairs.get(message.id)
         end, covers = message.depth + 1, (message.id,)
-        if not faces and repair is None:
-            return Item(message.id, message.role, message.tokens, start, end, None, message, covers=covers)
-        if repair is None:
-            wire = self.dialect.render(message, {n: face.text for n, face in faces.items()})
-            tokens = message.tokens + sum(face.tokens - message.sizes[n] for n, face in faces.items())
-        else:
+        wire, tokens = None, message.tokens
+        if repair is not None:
             wire = self.dialect.rebuild(message, repair.blocks, {n: face.text for n, face in faces.items()})
             tokens = self._size(wire)
-        return Item(digest(wire), message.role, tokens, start, end, wire, message, covers=covers)
+        elif faces:
+            wire = self.dialect.render(message, {n: face.text for n, face in faces.items()})
+            tokens += sum(face.tokens - message.sizes[n] for n, face in faces.items())
+        if self.state.evicts:
+            tokens -= sum(message.sizes[n] for n in message.results if message.blocks[n].id in self.state.evicts)
+        if mark := self.tag(message):
+            tagged = self.dialect.tag(message.wire if wire is None else wire, tag(mark))
+            if tagged is not None:
+                wire, tokens = tagged, tokens + self.conversation.count(tag(mark))
+        key = message.id if wire is None else digest(wire)
+        return Item(key, message.role, tokens, start, end, wire, message, covers=covers)
+
+    def tag(self, message: Message) -> str:
+        """The tag that a message ends with; empty where it has none."""
+        tagged = message.role == "user" and any(message.depth >= depth for depth in self.state.tags.values())
+        return tag_of(message.id) if tagged else ""
+
+    def _ends(self) -> list[int]:
+        """Of each run of user-role messages, which a provider may merge, the position of the last that holds results.
+
+        Where none does, of its last message.
+        """
+        ends: list[int] = []
+        last: Message | None = None
+        for n, item in enumerate(self.items):
+            if item.role != "user":
+                last = None
+            elif item.message is not None and (last is None or item.message.results or not last.results):
+                ends[len(ends) - (last is not None) :] = [n]
+                last = item.message
+        return ends
+
+    def deletions(self) -> dict[int, list[str]]:
+        """Where the deletions of evicted results are sent: position of a user message to the calls they answer.
+
+        A deletion stays where it was first sent; if that message is hidden, it moves to the next user message.
+        """
+        shown = {item.message.id for item in self.items if item.message is not None}
+        users = self._ends()
+        found: dict[int, list[str]] = {}
+        for id, evict in self.state.evicts.items():
+            at = self.conversation.nodes[evict.at].depth
+            place = next((n for n in users if self.items[n].end > at), None)
+            if place is not None and id.partition(".")[0] in shown:
+                found.setdefault(place, []).append(self.block(id).call)
+        return found
 
     def _renew(self, id: str) -> None:
         """Render one message again, where it stands."""

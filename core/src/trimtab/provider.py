@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.parts import part
 
-__all__ = ["Price", "Provider", "family_factor", "resolve"]
+__all__ = ["Price", "Provider", "family_factor", "resolve", "window_of"]
 
 WINDOW = 200_000
 """Tokens assumed where neither the profile nor the table knows the model: the smallest window of today's models."""
@@ -46,6 +47,8 @@ class Provider:
     """Thinking is bound to everything before it (R23)."""
     factor: float
     """Tokens of this model for one token of the counter, before calibration."""
+    features: Mapping[str, Any] = field(default_factory=dict)
+    """Server features that the profile switches on, with what it says of them."""
 
 
 def family_factor(model: str) -> float | None:
@@ -75,4 +78,11 @@ def resolve(settings: Any) -> Provider:
         price=Price(price.input, price.cache_read, getattr(price, write), cliffs) if price else Price(),
         prefix_bound=fact(settings, "prefix_bound", False),
         factor=fact(settings, "factor", 1.2),
+        features={name: on for name in ("cache_edits", "context_management") if (on := getattr(settings, name))},
     )
+
+
+def window_of(model: str) -> int | None:
+    """The window of a model in tokens; None for an unknown one."""
+    found: int | None = getattr(part("models", "table")(model) if model else None, "window", None)
+    return found

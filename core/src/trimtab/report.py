@@ -51,6 +51,8 @@ class Report:
     meter: dict[str, float] = field(default_factory=dict)
     """`factor` and `hidden`: a request weighs hidden + factor * uncalibrated tokens."""
     pins: Sequence[Pinned] = ()
+    cleared: float = 0.0
+    """Tokens that the provider says it cleared by itself from the request before this one."""
 
     @property
     def ends(self) -> list[float]:
@@ -70,6 +72,7 @@ class Report:
             "failures": self.failures,
             "warnings": self.warnings,
             "repairs": self.repairs,
+            "cleared": self.cleared,
             "tokens_before": round(self.tokens_before),
             "tokens_after": round(self.tokens_after),
         }

@@ -15,9 +15,11 @@ from trimtab.edits import (
     KERNEL,
     Drop,
     Edit,
+    Evict,
     Fold,
     Insert,
     Note,
+    Param,
     Pin,
     Replace,
     Restore,
@@ -59,6 +61,10 @@ def check(view: View, edit: Any) -> Edit:
             return _fold(view, edit)
         case Insert():
             return _insert(view, edit)
+        case Evict():
+            return _evict(view, edit)
+        case Param():
+            return _param(view, edit)
         case Restore():
             return _restore(view, edit)
         case Note():
@@ -109,6 +115,8 @@ def _replace(view: View, edit: Replace) -> Replace:
     state = view.projection.state
     if _repaired(view, block):
         raise Refused("repaired")
+    if block.id in state.evicts and text != state.evicts[block.id].text:
+        raise Refused("evicted")
     for pinned in _pinned(view, [block.id]):
         if (pinned.text or block.text) not in text or (block.media and not pinned.text):
             raise Refused("pinned")
@@ -327,19 +335,56 @@ def _undone(view: View, edit: Restore) -> list[Edit]:
     return [one for seq, one in here if seq in set(edit.decisions) - gone and not lasting(one)]
 
 
+def _evict(view: View, edit: Evict) -> Evict:
+    """A result that the provider's cache surely holds: it is deleted there when the next user message is sent."""
+    block, text = _block(view, edit.block), _text(edit.text)
+    message, path = _shown(view, block), view.projection.path
+    if not view.offers("cache_edits"):
+        raise Refused("the provider deletes nothing from its cache")
+    if block.type != "tool_result" or block.server:
+        raise Refused(f"{block.type} cannot be evicted")
+    if path[-1].role != "user":
+        raise Refused("the conversation does not end with a user message")
+    if not view.sent(message.depth) or message.depth >= view.held:
+        raise Refused("not in the cache")
+    if block.id in view.projection.state.faces or _repaired(view, block):
+        raise Refused("already replaced")
+    if block.id in view.projection.state.evicts:
+        raise Refused("already evicted")
+    if _pinned(view, [block.id]):
+        raise Refused("pinned")
+    if view.projection.count(block.id, text) >= message.sizes[int(block.id.partition(".")[2])]:
+        raise Refused("does not shrink")
+    return Evict(block.id, text, plain(edit.reason), path[-1].id)
+
+
+def _param(view: View, edit: Param) -> Param:
+    feature, settings = plain(edit.feature), _data(edit.settings)
+    if not view.offers(feature):
+        raise Refused(f"the provider has no {feature}")
+    if view.projection.state.params.get(feature) == settings:
+        raise Refused("already so")
+    return Param(feature, settings, plain(edit.reason), view.projection.path[0].id)
+
+
 def _note(view: View, edit: Note) -> Note:
     key, upto = plain(edit.key), message_ids(edit.upto)[-1] if edit.upto else view.projection.path[-1].id
     if not view.on(upto):
         raise Refused("the note's message is not on this path")
     if key.startswith(KERNEL):
         raise Refused("a note of the kernel")
+    return Note(key, _data(edit.data), upto)
+
+
+def _data(said: Any) -> Any:
+    """A copy of JSON data: the ledger's and ours stay one."""
     try:
-        data = json.loads(json.dumps(edit.data))  # a copy: the ledger's and ours stay one
+        data = json.loads(json.dumps(said))
     except (TypeError, ValueError, RecursionError):
-        raise Refused("a note's data must be JSON") from None
+        raise Refused("data must be JSON") from None
     if _deep(data):
-        raise Refused("a note's data is nested too deeply")
-    return Note(key, data, upto)
+        raise Refused("data is nested too deeply")
+    return data
 
 
 def pin(view: View, edit: Pin) -> Pin:
@@ -362,6 +407,8 @@ def pin(view: View, edit: Pin) -> Pin:
         raise Refused(f"{block.type} cannot be pinned")
     if _repaired(view, block):
         raise Refused("repaired")
+    if block.id in view.projection.state.evicts:
+        raise Refused("already evicted")
     if text and (text not in block.text or not text.strip()):
         raise Refused("the block does not hold these words")
     face = view.projection.state.faces.get(block.id)
@@ -437,4 +484,7 @@ def position(view: View, edit: Edit) -> int | None:
 
 def _restored(view: View, edit: Edit) -> int | None:
     """The first path position whose bytes change when an edit is taken back."""
-    return view.projection.conversation.nodes[edit.at].depth if isinstance(edit, Insert) else position(view, edit)
+    if isinstance(edit, (Evict, Insert)):
+        id = edit.block.partition(".")[0] if isinstance(edit, Evict) else edit.at
+        return view.projection.conversation.nodes[id].depth
+    return position(view, edit)

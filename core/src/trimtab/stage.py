@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,6 +13,8 @@ from trimtab.errors import ProfileError
 from trimtab.values import Amount, Size, amount, duration
 
 if TYPE_CHECKING:
+    from trimtab.dialect import Tool
+    from trimtab.errors import Overflow
     from trimtab.view import View
 
 __all__ = ["Condition", "Hook", "HookOptions", "Stage", "StageOptions", "When"]
@@ -115,3 +117,30 @@ class Stage:
     def propose(self, view: View) -> Generator[Any, Any, None]:
         """Yield edits of what the view gave; ``answer = yield Ask(…)`` is the only I/O."""
         raise NotImplementedError(f"stage {self.name!r} has no propose()")
+
+    def free(self, view: View) -> Iterable[Any]:
+        """Yield free edits (inserts at the tail, evictions, parameters) in every pass, also where no `when` is open."""
+        return ()
+
+    def observe(self, view: View) -> Iterable[Any]:
+        """Yield `Note` and `Ask` for later: runs after an answer, from its first Ask on in the background.
+
+        ``view`` is that of the request that was answered, and stays as it is.
+        """
+        return ()
+
+    def recover(self, view: View, overflow: Overflow) -> Iterable[Any]:
+        """Yield edits like `propose` where the request is too large: all pass that are safe, until the target."""
+        return ()
+
+    def tags(self) -> bool:
+        """Whether it wants user-role messages to end with a tag by which the model can name them."""
+        return False
+
+    def tools(self, view: View) -> Sequence[Tool]:
+        """Tools for the model, where the session offers stage tools: asked once, before the first request."""
+        return ()
+
+    def call_tool(self, view: View, name: str, input: Mapping[str, Any]) -> Generator[Any, Any, str]:
+        """The model called one of its tools: yield `Note`, return the result's text; raises `ToolError` to refuse."""
+        raise NotImplementedError(f"stage {self.name!r} has no call_tool()")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trimtab.conversation import Block, Message
-from trimtab.edits import KERNEL, RESTORED, Drop, Fold, Replace, targets
+from trimtab.edits import KERNEL, REFUSED, RESTORED, hidden
+from trimtab.hookspecs import Trigger
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
 from trimtab.tokens import Meter
@@ -35,8 +36,25 @@ class Context:
     """Uncalibrated tokens of system and tools."""
     guides: list[str] = field(default_factory=list)
     """What pre_compact hooks advise whoever summarises in this pass."""
+    advise: Callable[[], None] = lambda: None
+    """Calls these hooks, if they were not in this pass."""
     held: int = 0
     """Leading messages of the path that the provider's cache still holds."""
+    trigger: Trigger = "auto"
+    compacted: bool = False
+    """Whether a boundary was made in this pass."""
+    instructions: str = ""
+    """What the caller of a manual pass wants of a summary."""
+    keep: Any = None
+    """What the caller of a manual pass wants to be kept: as in the options of stages that make boundaries."""
+    asks: bool = False
+    ask_window: Window = field(kw_only=True)
+    asks_same: bool = True
+    features: frozenset[str] = frozenset()
+    """Server features that the profile switches on and the dialect knows."""
+    cleared: float = 0.0
+    stage_tools: bool = False
+    tool_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +108,11 @@ class Result:
         return self.id in self.view.projection.state.faces
 
     @property
+    def evicted(self) -> bool:
+        """Whether the provider deletes it from its cache."""
+        return self.id in self.view.projection.state.evicts
+
+    @property
     def media(self) -> bool:
         """Whether it holds an image or anything else that is not text."""
         return self.block.media
@@ -108,6 +131,8 @@ class Result:
     def tokens(self) -> float:
         """Calibrated tokens as shown."""
         face = self.view.projection.state.faces.get(self.id)
+        if self.evicted:
+            return 0.0
         return self.tokens_said if face is None else self.view.context.meter.factor * face.tokens
 
     @property
@@ -275,7 +300,8 @@ class View:
 
     @property
     def guides(self) -> Sequence[str]:
-        """Advice of pre_compact hooks for a summary made in this pass; empty before the first edit is judged."""
+        """Advice of pre_compact hooks for a summary made in this pass."""
+        self.context.advise()
         return self.context.guides
 
     def notes(self, key: str) -> Any:
@@ -288,8 +314,78 @@ class View:
         notes = self.projection.state.notes
         rows = self.projection.rows if any(key.endswith(RESTORED) for key in notes) else ()
         undone = (one for seq, one in rows if notes.get(f"{KERNEL}{seq}:{RESTORED}"))
-        hidden = (targets(one) for one in undone if isinstance(one, Drop | Fold | Replace))
-        return frozenset(id.partition(".")[0] for ids in hidden for id in ids)
+        return frozenset(id.partition(".")[0] for one in undone for id in hidden(one))
+
+    # ---------------------------------------------------------------- what a summary is made for, and by whom
+
+    @property
+    def trigger(self) -> Trigger:
+        """What this pass is for: ``auto``, ``manual`` or ``overflow``."""
+        return self.context.trigger
+
+    @property
+    def compacted(self) -> bool:
+        """Whether a boundary was made in this pass."""
+        return self.context.compacted
+
+    @property
+    def instructions(self) -> str:
+        """What the caller of `Session.compact` wants of a summary."""
+        return self.context.instructions
+
+    @property
+    def keep(self) -> Any:
+        """What the caller of `Session.compact` wants to be kept, in the words of the option ``keep``; None: unsaid."""
+        return self.context.keep
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a model to ask."""
+        return self.context.asks
+
+    @property
+    def ask_window(self) -> Window:
+        """The window of the model that answers an `Ask`."""
+        return self.context.ask_window
+
+    @property
+    def asks_same(self) -> bool:
+        """Whether that is the model of the session, so that ``Ask(shared=True)`` finds its cache."""
+        return self.context.asks_same
+
+    def count(self, text: str) -> float:
+        """Calibrated tokens of a text."""
+        return self.context.meter.factor * self.projection.conversation.count(text)
+
+    # ---------------------------------------------------------------- what the provider does, and what the model may
+
+    def offers(self, feature: str) -> bool:
+        """Whether the provider has a feature (``cache_edits``, ``context_management``) and did not refuse it."""
+        return feature in self.context.features and not self.notes(f"{KERNEL}{feature}:{REFUSED}")
+
+    @property
+    def cleared(self) -> float:
+        """Tokens that the provider says it cleared by itself from the last request."""
+        return self.context.cleared
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools that the request offers."""
+        return self.context.tool_names
+
+    @property
+    def stage_tools(self) -> bool:
+        """Whether stages may offer tools of their own."""
+        return self.context.stage_tools
+
+    def tag(self, message: Item | Message) -> str:
+        """The tag that a message ends with; empty where it has none."""
+        said = message.message if isinstance(message, Item) else message
+        return self.projection.tag(said) if said is not None else ""
+
+    def tagged(self, tag: str) -> list[Item]:
+        """The messages in the view that end with this tag."""
+        return [item for item in self.projection.items if tag and self.tag(item) == tag]
 
     def shown(self, name: str) -> int:
         """How many blocks of the view show this name (an identifier or a path) verbatim."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["copied", "fields_of", "fields_or_none"]
+__all__ = ["copied", "field_of", "fields_of", "fields_or_none"]
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
@@ -20,6 +20,11 @@ def fields_or_none(value: Any) -> Mapping[str, Any]:
     """The same; of anything else no fields."""
     found = _dumped(value)
     return found if isinstance(found, Mapping) else {}
+
+
+def field_of(value: Any, name: str) -> Any:
+    """One field of a mapping or of an object, without a copy of all of it; None where there is none."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def _dumped(value: Any) -> Any:

@@ -8,7 +8,7 @@ from trimtab.errors import ContextOverflow
 from trimtab.profile import Profile
 from trimtab.replay.usage import reduced
 from trimtab.report import Outcome, Report
-from trimtab.session import Request as Prepared
+from trimtab.request import Request as Prepared
 from trimtab.session import Session
 from trimtab.storage.memory import MemoryLedger
 from trimtab.stores import BlobStore
@@ -29,7 +29,9 @@ class Driver:
         self.milliseconds: list[float] = []
         """What each `prepare` took that did not fail."""
         ledger = MemoryLedger("memory:")
-        self.session = Session.open(recording.session, profile, clock=lambda: self.now, ledger=ledger, blobs=blobs)
+        self.session = Session.open(
+            recording.session, profile, clock=lambda: self.now, background=None, ledger=ledger, blobs=blobs
+        )
         self._lacking: dict[int, float] = {}
         """Branch to the tokens that its last prepared request lacked."""
 

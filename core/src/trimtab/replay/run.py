@@ -19,7 +19,7 @@ from trimtab.replay.setup import described, notes
 from trimtab.replay.simulate import Bill
 from trimtab.replay.sizes import Recorded, shown_sizes
 from trimtab.replay.ways import OPENABLE, Ways
-from trimtab.session import Request as Prepared
+from trimtab.request import Request as Prepared
 from trimtab.tokens import Meter
 from trimtab.toolclass import classify, path_of
 from trimtab.transcripts import Recording, Request

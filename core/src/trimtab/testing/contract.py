@@ -28,7 +28,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 MISTAKES = (
     "a note of the kernel",
-    "a note's data must be JSON",
+    "data must be JSON",
     "a stage may not yield",
     "empty text",
     "lone surrogate",

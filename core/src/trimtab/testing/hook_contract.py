@@ -11,7 +11,7 @@ import pytest
 
 from trimtab.errors import Veto
 from trimtab.hookspecs import hookimpl
-from trimtab.session import Request
+from trimtab.request import Request
 from trimtab.stage import Hook
 from trimtab.testing import material
 from trimtab.testing.contract import DIALECTS, EXAMPLES, MISTAKES, Contract, check_name, check_options, walks

@@ -94,6 +94,7 @@ def observed(stage: type[Stage], probe: Probe) -> type[Stage]:
 
 def _parts(view: View) -> dict[str, str]:
     """All that a stage can reach of a view, in words that can be compared."""
+    guides = view.guides  # to ask for these lets hooks pin: not the stage's doing
     projection, state = view.projection, view.projection.state
     said = [(message.id, message.wire, [block.text for block in message.blocks]) for message in projection.path]
     return {
@@ -103,5 +104,5 @@ def _parts(view: View) -> dict[str, str]:
         "the faces": repr(state.faces),
         "the pins": repr(state.pins),
         "the notes": json.dumps(state.notes, default=repr),
-        "the figures": repr((projection.raw, view.context.window, view.context.now, view.context.guides)),
+        "the figures": repr((projection.raw, view.context.window, view.context.now, guides)),
     }

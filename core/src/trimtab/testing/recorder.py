@@ -25,7 +25,7 @@ from trimtab.transcripts.source import load
 
 __all__ = ["Recorder"]
 
-WRAPPED = ("aprepare", "compact", "observe", "prepare")
+WRAPPED = ("acompact", "aobserve", "aprepare", "compact", "observe", "prepare")
 
 
 class Recorder:
@@ -169,32 +169,42 @@ class Recorder:
             method = getattr(session, name)
 
             @wraps(method)
-            def call(messages: Sequence[Any], system: Any = None, tools: Any = None) -> Any:
+            def call(messages: Sequence[Any] | None = None, system: Any = None, tools: Any = None, **more: Any) -> Any:
                 with self._around(session, messages, system, tools):
-                    return method(messages, system, tools)
+                    return method(messages, system, tools, **more)
 
             @wraps(method)
-            async def acall(messages: Sequence[Any], system: Any = None, tools: Any = None) -> Any:
+            async def acall(messages: Any = None, system: Any = None, tools: Any = None, **more: Any) -> Any:
                 with self._around(session, messages, system, tools):
-                    return await method(messages, system, tools)
+                    return await method(messages, system, tools, **more)
 
-            return acall if name == "aprepare" else call
+            return acall if name.startswith("a") else call
 
-        for name in ("aprepare", "compact", "prepare"):
+        for name in ("acompact", "aprepare", "compact", "prepare"):
             setattr(session, name, recorded(name))
         observe = session.observe
 
         @wraps(observe)
-        def observed(response: Any) -> None:
-            observe(response)
+        def observed(response: Any) -> bool:
+            overflow = observe(response)
             with self._apart():
                 self.response(response)
+            return overflow
 
-        session.observe = observed  # type: ignore[method-assign]
+        aobserve = session.aobserve
+
+        @wraps(aobserve)
+        async def aobserved(response: Any) -> bool:
+            overflow = await aobserve(response)
+            with self._apart():
+                self.response(response)
+            return overflow
+
+        session.observe, session.aobserve = observed, aobserved  # type: ignore[method-assign]
 
     @contextmanager
-    def _around(self, session: Session, messages: Sequence[Any], system: Any, tools: Any) -> Iterator[None]:
-        said = list(messages)
+    def _around(self, session: Session, messages: Any, system: Any, tools: Any) -> Iterator[None]:
+        said = list(messages or ())
         try:
             yield
         finally:

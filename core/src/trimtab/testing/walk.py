@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trimtab.errors import ContextOverflow
+from trimtab.errors import ContextOverflow, TrimtabError
 from trimtab.profile import load
-from trimtab.session import Request, Session
+from trimtab.report import Outcome
+from trimtab.request import Request
+from trimtab.session import Session
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 from trimtab.testing.talk import Talk
+from trimtab.testing.wires import Call
 from trimtab.testing.witness import Witness, packed
 
 __all__ = ["STEPS", "Walk"]
@@ -35,6 +39,7 @@ class Walk:
     ``plugins`` are stage and hook classes, ``stages`` and ``hooks`` entries of a profile, ``provider`` its keys.
     ``instead``: classes to make instead of those that the entries name.
     ``flaws``: the share of exchanges that break the provider's rules. ``marks``: the agent sets cache markers.
+    ``stage_tools``: stages may offer tools, which the model calls now and then.
     With two ``processes`` the requests come from one or the other, and neither knows what the other decided before it
     decides something itself; then what is compared with the last request is not looked at.
     """
@@ -53,6 +58,7 @@ class Walk:
         marks: bool = False,
         processes: int = 1,
         start: float = START,
+        stage_tools: bool = False,
     ) -> None:
         self.rng = rng
         self.plugins = plugins
@@ -61,6 +67,7 @@ class Walk:
         self.ask = ask
         self.instead = instead or {}
         self.marks = marks
+        self.stage_tools = stage_tools
         self.now = start
         self.ledger, self.blobs = MemoryLedger("memory:"), MemoryBlobs("memory:")
         self.alone = processes == 1
@@ -84,7 +91,16 @@ class Walk:
             for kind in ("hooks", "stages")
         }
         loaded = loaded.model_copy(update=items)
-        return Session.open("s", loaded, ask=self.ask, ledger=self.ledger, blobs=self.blobs, clock=lambda: self.now)
+        return Session.open(
+            "s",
+            loaded,
+            ask=self.ask,
+            clock=lambda: self.now,
+            background=None,
+            stage_tools=self.stage_tools,
+            ledger=self.ledger,
+            blobs=self.blobs,
+        )
 
     def odds(self, percent: int) -> bool:
         """True in that many of a hundred cases."""
@@ -106,7 +122,7 @@ class Walk:
         for stage in self.session.plan.stages:
             when, least = stage.options.when.words, stage.options.at_least
             for one in self.session.ledger.decisions:
-                if one.stage == stage.name and not one.free:
+                if one.stage == stage.name and not one.free and one.trigger != "overflow":
                     assert when, "sent bytes were edited that no `when` opened"
                     assert one.freed >= (least or one.freed)
 
@@ -136,6 +152,8 @@ class Walk:
                 self.session.restore(self.rng.randint(1, decisions))
         elif chance >= 30:
             self.observe(talk, request)
+            if self.stage_tools:
+                self.call(talk, request)
         talk.step()
 
     def request(self, talk: Talk, witness: Witness) -> Request | None:
@@ -148,13 +166,48 @@ class Walk:
             request = prepare(handed, system=talk.wire.system)
         except ContextOverflow:
             return None
+        before = witness.mark()
+        sent = self.sent(handed, request, witness)
+        if self.odds(4):
+            return self.recover(handed, sent, witness, before)
+        return sent
+
+    def sent(
+        self, handed: Sequence[Any], request: Request, witness: Witness, earlier: Sequence[Outcome] = ()
+    ) -> Request:
+        """Look at a request; a copy of it, before whoever gets it does what he wants with it."""
         sent = copy.deepcopy(request)
         self.requests.append(sent)
         self.failures += request.report.failures
         for name, reasons in request.report.refused.items():
             self.refusals.setdefault(name, Counter()).update(reasons)
-        witness(self.session, handed, request)
+        witness(self.session, handed, request, earlier)
         return sent
+
+    def recover(
+        self, handed: Sequence[Any], sent: Request, witness: Witness, before: Callable[[], None]
+    ) -> Request | None:
+        """The provider refuses a request: too many tokens where it is large, else too many bytes, or a feature."""
+        window = self.provider["window"]
+        error = {"message": f"prompt is too long: {window + 500} tokens > {window} maximum"}
+        if sent.report.tokens_after < window / 2:
+            error = {"message": ("413 request too large", "400 cache_edits: unknown")[self.rng.randrange(2)]}
+        self.log.append(f"refused: {error['message']}")
+        try:
+            request = self.session.recover(error)
+        except ContextOverflow:
+            return None
+        except TrimtabError:
+            return sent  # nothing that a smaller request would help: then it was another error
+        before()  # what was refused was not sent
+        return self.sent(handed, request, witness, sent.report.decisions)
+
+    def call(self, talk: Talk, request: Request) -> None:
+        """The model calls each tool of a stage with arguments that it made up."""
+        tags = re.findall(r"\[id:([0-9a-f]{6})\]", str(request.messages)) or ["000000"]
+        for tool in self.session.view.notes("kernel:stage:tools") or ():
+            ids = [tags[self.rng.randrange(len(tags))] for _ in range(1 + self.rng.randrange(3))]
+            assert self.session.call_tool(talk.wire.call(Call("t", tool["name"], {"ids": ids}))) is not None
 
     def observe(self, talk: Talk, request: Request) -> None:
         """Report a usage that is about right, and of the cache whatever a provider likes."""

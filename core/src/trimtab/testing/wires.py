@@ -78,6 +78,9 @@ class Wire(Protocol):
     def exchange(self, exchange: Exchange) -> list[Message]:
         """The messages of one exchange."""
 
+    def call(self, call: Call) -> dict[str, Any]:
+        """A call as the model makes it."""
+
     def usage(self, read: float, written: float, fresh: float) -> dict[str, Any]:
         """A usage as the provider reports it, in tokens."""
 
@@ -120,8 +123,12 @@ class AnthropicWire:
             content.append({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}})
             content.append({"type": "web_search_tool_result", "tool_use_id": id, "content": []})
         for call in answer.calls:
-            content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.input)})
+            content.append(self.call(call))
         return content
+
+    def call(self, call: Call) -> dict[str, Any]:
+        """A block."""
+        return {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.input)}
 
     def result(self, result: Result) -> dict[str, Any]:
         """A block; a single text is a string."""
@@ -205,17 +212,15 @@ class OpenAIWire:
         if answer.thinking:
             message["reasoning_content"] = answer.thinking
         if answer.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": json.dumps(dict(call.input))},
-                }
-                for call in answer.calls
-            ]
+            message["tool_calls"] = [self.call(call) for call in answer.calls]
         elif not answer.text:
             message["content"] = "Done."
         return message
+
+    def call(self, call: Call) -> dict[str, Any]:
+        """Its arguments are JSON in a string."""
+        function = {"name": call.name, "arguments": json.dumps(dict(call.input))}
+        return {"id": call.id, "type": "function", "function": function}
 
     def result(self, result: Result) -> Message:
         """A message of its own; it holds text only, and has no mark for errors."""

@@ -6,18 +6,21 @@ before, and what the stores hold. Of a dialect it uses how messages are read, ne
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from trimtab.conversation import Block
 from trimtab.dialect import Dialect
-from trimtab.edits import Drop, Edit, Fold, Pin, Repair, Replace, Restore, targets
+from trimtab.edits import Drop, Edit, Evict, Fold, Pin, Repair, Replace, Restore, hidden
 from trimtab.ledger import Decision, Ledger
 from trimtab.projection import Item, Projection
+from trimtab.report import Outcome
+from trimtab.request import Request
 from trimtab.rules import NAMING
-from trimtab.session import Request, Session
+from trimtab.session import Session
 
 __all__ = ["Witness", "packed"]
 
@@ -77,8 +80,13 @@ class Witness:
         self.thought: set[str] = set()
         """Ids of the thinking that the last request held."""
 
-    def __call__(self, session: Session, handed: Sequence[Any], request: Request) -> None:
-        """Check one request, made of the messages that were ``handed`` in."""
+    def __call__(
+        self, session: Session, handed: Sequence[Any], request: Request, earlier: Sequence[Outcome] = ()
+    ) -> None:
+        """Check one request, made of the messages that were ``handed`` in.
+
+        ``earlier``: what was decided for a request that the provider refused, so that this one takes its place.
+        """
         projection, report, dialect = session.view.projection, request.report, session.dialect
         shown = [
             Shown(item, wire, packed(dialect, wire), _read(dialect, wire))
@@ -88,8 +96,8 @@ class Witness:
             self.answered[projection.path[self.size].id] = self.words
         assert not [failure for failure in report.failures if "nothing was decided" in failure]
         assert [found for found in dialect.validate(request.messages) if found.certain] == []
-        _as_said(projection, handed, shown)
-        decisions = [session.ledger.decisions[outcome.seq - 1] for outcome in report.decisions]
+        _as_said(projection, handed, shown, copies=session.view.offers("cache_edits"))
+        decisions = [session.ledger.decisions[outcome.seq - 1] for outcome in (*earlier, *report.decisions)]
         for decision in decisions:
             _shrinks(decision)
             for edit in decision.edits:
@@ -106,6 +114,11 @@ class Witness:
         for one in shown:
             if one.item.wire is not None:
                 one.wire["content"] = "a caller may do to our copies what it wants"
+
+    def mark(self) -> Callable[[], None]:
+        """Remember this moment; the returned call goes back to it."""
+        known = {name: copy.copy(value) for name, value in vars(self).items()}
+        return lambda: vars(self).update(known)
 
     def branch(self) -> None:
         """The agent changed its history: the next request does not continue the last one."""
@@ -165,14 +178,18 @@ def _stands(projection: Projection, item: Item) -> Key:
     return (projection.path[at].id,), item.text
 
 
-def _as_said(projection: Projection, handed: Sequence[Any], shown: Sequence[Shown]) -> None:
-    """What was said never changes; a message that no edit touches is the very object that was handed in."""
+def _as_said(projection: Projection, handed: Sequence[Any], shown: Sequence[Shown], *, copies: bool) -> None:
+    """What was said never changes; a message that no edit touches is the very object that was handed in.
+
+    ``copies``: it may be one with marks by which a provider knows what to delete from its cache.
+    """
     dialect = projection.dialect
     assert [packed(dialect, message.wire) for message in projection.path] == [packed(dialect, one) for one in handed]
     for one in shown:
         if one.item.wire is None:
             assert one.item.message is not None
-            assert one.wire is handed[one.item.message.depth]
+            said = handed[one.item.message.depth]
+            assert one.wire is said or (copies and one.packed == packed(dialect, said))
 
 
 def _full_replay(session: Session, projection: Projection) -> None:
@@ -188,23 +205,23 @@ def _full_replay(session: Session, projection: Projection) -> None:
 
 
 def _shrinks(decision: Decision) -> None:
-    """Shortening frees tokens; the one exception names an empty result."""
-    naming = any(isinstance(edit, Replace) and len(edit.text) <= NAMING for edit in decision.edits)
+    """Shortening frees tokens; exceptions are the name of an empty result, and what stands for an evicted one."""
+    naming = decision.stage == "evict" or any(
+        isinstance(edit, Replace) and len(edit.text) <= NAMING for edit in decision.edits
+    )
     if not naming and all(isinstance(edit, (Drop, Fold, Replace)) for edit in decision.edits):
         assert decision.freed > 0, decision
 
 
 def _stored(session: Session, edit: Edit) -> None:
     """The original of all that an edit hides can be read, and is what was said."""
-    if not isinstance(edit, (Drop, Fold, Repair, Replace)):
-        return
-    for id in targets(edit):
+    for id in (edit.message,) if isinstance(edit, Repair) else hidden(edit):
         message = session.conversation.nodes[id.partition(".")[0]]
         parent = message.parent.id if message.parent else ""
         kept = session.ledger.original(message.id)
         assert kept is not None
         assert (kept[0], packed(session.dialect, kept[1])) == (parent, packed(session.dialect, message.wire))
-        if isinstance(edit, Replace) and (words := message.blocks[int(id.partition(".")[2])].text):
+        if isinstance(edit, (Evict, Replace)) and (words := message.blocks[int(id.partition(".")[2])].text):
             assert session.ledger.blobs.get(session.ledger.originals[id]) == words.encode("utf-8", "replace")
 
 

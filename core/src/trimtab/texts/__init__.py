@@ -1,4 +1,4 @@
-"""Texts that stand where content was: cuts between whole characters, names and lines, sizes in words.
+"""Texts that stand where content was: cuts between whole characters, names and lines, quotes, sizes in words.
 
 For authors of stages; the kernel does not use it.
 """
@@ -9,16 +9,22 @@ from trimtab.texts.cutting import clean, clip, first, last, neutral
 from trimtab.texts.known import Known
 from trimtab.texts.lines import Piece, last_number, numbers_own, pieces
 from trimtab.texts.names import names
+from trimtab.texts.quoting import ARGUMENT, answers, called, flat, speaker, spelled
+from trimtab.texts.record import record
 from trimtab.texts.tokens import tokens, word
 from trimtab.texts.words import NAME, name_of, size
 
 __all__ = [
+    "ARGUMENT",
     "NAME",
     "Known",
     "Piece",
+    "answers",
+    "called",
     "clean",
     "clip",
     "first",
+    "flat",
     "last",
     "last_number",
     "name_of",
@@ -26,7 +32,10 @@ __all__ = [
     "neutral",
     "numbers_own",
     "pieces",
+    "record",
     "size",
+    "speaker",
+    "spelled",
     "tokens",
     "word",
 ]

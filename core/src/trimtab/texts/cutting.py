@@ -18,7 +18,7 @@ def clean(text: str) -> str:
         high, low = match.groups()
         return chr(0x10000 + (ord(high) - 0xD800) * 0x400 + ord(low) - 0xDC00) if high else "\ufffd"
 
-    return _SURROGATE.sub(whole, text)
+    return text if text.isascii() else _SURROGATE.sub(whole, text)
 
 
 def neutral(text: str, tag: str) -> str:

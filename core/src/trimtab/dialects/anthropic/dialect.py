@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trimtab.conversation import Block, Message, Role, Wire
-from trimtab.dialect import Count, Usage
-from trimtab.dialects.anthropic import repair
+from trimtab.dialect import Call, Count, Refusal, Tool, Usage
+from trimtab.dialects.anthropic import repair, tags
+from trimtab.dialects.anthropic.cache_edits import evicting, without_edits
+from trimtab.dialects.anthropic.features import FEATURES, extra
 from trimtab.dialects.anthropic.parse import bare, blocks_of, canonical, markers, parse, plain
+from trimtab.dialects.anthropic.tools import call, offered, result, tool_names
+from trimtab.dialects.anthropic.usage import usage
 from trimtab.dialects.anthropic.validate import Violation, validate
 from trimtab.dialects.media import media_tokens
-from trimtab.dialects.wires import fields_or_none
+from trimtab.dialects.refusals import refusal
 from trimtab.edits import Repair
 
 __all__ = ["Anthropic"]
@@ -21,8 +25,6 @@ __all__ = ["Anthropic"]
 SIGNATURE = 0.16
 """Uncalibrated tokens of thinking for one character of its signature (or of redacted data): the text that is shown is a
 summary, the signature grows with what was thought. Fitted on the growth of 1,118 recorded requests."""
-
-_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 BLOCK = 3
 """Uncalibrated tokens of a block's framing: its type, and for results and calls their id."""
@@ -32,6 +34,7 @@ class Anthropic:
     """Anthropic Messages: content blocks in alternating user and assistant messages."""
 
     name = "anthropic"
+    features = FEATURES
     apart = frozenset(
         {
             (None, "assistant"),
@@ -147,31 +150,52 @@ class Anthropic:
         return validate(messages)
 
     def usage(self, response: Any) -> Usage | None:
-        """The three input fields and the output; of several iterations the last message counts."""
-        response = fields_or_none(response)
-        usage = fields_or_none(response.get("usage", response))
-        steps = usage.get("iterations")
-        messages = [
-            step
-            for step in map(fields_or_none, steps if isinstance(steps, list) else ())
-            if step.get("type") == "message"
-        ]
-        usage = messages[-1] if messages else usage
-        read, written, fresh, output = (
-            _tokens(usage.get(name)) for name in (*_CACHED, "input_tokens", "output_tokens")
-        )
-        if read + written + fresh <= 0:
-            return None
-        split = any(name in usage for name in _CACHED)
-        return Usage(read, written, fresh, output, str(response.get("model") or ""), split)
+        """See `trimtab.dialects.anthropic.usage`."""
+        return usage(response)
 
     def breaks_all(self, block: Block) -> bool:
         """An image added or removed anywhere costs the cache of all messages."""
         return block.media
 
+    def refusal(self, error: Any) -> Refusal | None:
+        """See `trimtab.dialects.refusals`."""
+        return refusal(error)
 
-def _tokens(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and 0 < value < math.inf else 0.0
+    def tag(self, wire: Wire, text: str) -> Wire | None:
+        """See `Dialect.tag`."""
+        return tags.tag(wire, text)
+
+    def untag(self, wire: Wire, pattern: re.Pattern[str]) -> tuple[Wire, str] | None:
+        """See `Dialect.untag`."""
+        return tags.untag(wire, pattern)
+
+    def tools(self, tools: Any, added: Sequence[Tool]) -> Any:
+        """See `Dialect.tools`."""
+        return offered(tools, added)
+
+    def tool_names(self, tools: Any) -> tuple[str, ...]:
+        """See `Dialect.tool_names`."""
+        return tool_names(tools)
+
+    def call(self, block: Any) -> Call | None:
+        """See `Dialect.call`."""
+        return call(block)
+
+    def result(self, call: str, text: str, error: bool) -> Wire:
+        """See `Dialect.result`; a block of the next user message."""
+        return result(call, text, error)
+
+    def evicting(self, messages: Sequence[Any], deletions: Mapping[int, Sequence[str]]) -> list[Any]:
+        """See `trimtab.dialects.anthropic.cache_edits`."""
+        return evicting(messages, deletions)
+
+    def without_edits(self, message: Any) -> Any:
+        """See `trimtab.dialects.anthropic.cache_edits`."""
+        return without_edits(message)
+
+    def extra(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """See `trimtab.dialects.anthropic.features`."""
+        return extra(features)
 
 
 def _shown(wire: Mapping[str, Any], text: str) -> dict[str, Any]:

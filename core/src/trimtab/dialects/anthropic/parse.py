@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trimtab.conversation import Block, BlockType, Role, Wire
+from trimtab.dialects.anthropic.cache_edits import said, without_edits
 from trimtab.dialects.wires import copied, fields_of
 
 __all__ = ["bare", "blocks_of", "canonical", "markers", "parse", "plain", "result_text"]
@@ -30,7 +31,7 @@ _ROLES: dict[str, Role] = {"assistant": "assistant", "user": "user", "system": "
 
 
 def plain(wire: Any) -> Wire:
-    """A structural copy of a message without cache markers; SDK objects become mappings.
+    """A structural copy of a message without cache markers and deletions; SDK objects become mappings.
 
     Markers are taken off where the format has them: on content blocks and on the blocks inside a result. Strings are
     shared, so the copy of a long message is cheap.
@@ -49,7 +50,8 @@ def plain(wire: Any) -> Wire:
         raise TypeError("content must be a string or a list of blocks")
     copy = {key: copied(value) for key, value in message.items() if key != "content"}
     if "content" in message:
-        copy["content"] = content if content is None or isinstance(content, str) else _blocks(content)
+        blocks = _blocks(content[n] for n in said(content)) if isinstance(content, (list, tuple)) else None
+        copy["content"] = content if blocks is None else blocks
     return copy
 
 
@@ -62,8 +64,6 @@ def _blocks(content: Any) -> list[Any]:
     copies = []
     for block in content:
         fields = fields_of(block)
-        if fields.get("type") == "cache_edits":
-            continue
         copy = {key: copied(value) for key, value in fields.items() if key not in MARKERS}
         if isinstance(copy.get("content"), list) and fields.get("type") == "tool_result":
             copy["content"] = _blocks(copy["content"])
@@ -72,8 +72,11 @@ def _blocks(content: Any) -> list[Any]:
 
 
 def markers(wire: Any) -> dict[int, Any]:
-    """The ``cache_control`` of a message's blocks, by position; one inside a result counts for the result."""
-    content = fields_of(wire).get("content")
+    """The ``cache_control`` of a message's blocks, by position in the plain message.
+
+    One inside a result counts for the result, one on the filler of a deletion for the block before.
+    """
+    content = fields_of(without_edits(wire)).get("content")
     found = {}
     for n, block in enumerate(content if isinstance(content, (list, tuple)) else ()):
         fields = fields_of(block)
@@ -95,15 +98,16 @@ def blocks_of(message: Wire) -> list[Any]:
 def canonical(message: Wire) -> Wire:
     """One spelling of a plain message: content as blocks, that of results too, and no fields that are null.
 
-    Clients change from one to the other: for a marker a string becomes a block, a reloaded answer has nulls.
+    Clients change from one to the other: for a marker a string becomes a block, a reloaded answer has nulls. A result
+    with nothing in it is one with an empty text.
     """
     return {**message, "content": [_spelled(block) for block in blocks_of(message)]}
 
 
 def _spelled(block: Wire) -> Wire:
     fields = {key: value for key, value in block.items() if value is not None}
-    if fields.get("type") == "tool_result" and isinstance(fields.get("content"), (str, list)):
-        fields["content"] = [_spelled(part) for part in blocks_of(fields)]
+    if fields.get("type") == "tool_result" and isinstance(content := fields.get("content") or "", (str, list)):
+        fields["content"] = [_spelled(part) for part in blocks_of({"content": content})]
     return fields
 
 

@@ -30,6 +30,7 @@ _FIELDS: dict[str, tuple[tuple[str, type], ...]] = {
     "tool_use": _CALL,
 }
 _OWNER = {
+    "cache_edits": "user",
     "mcp_tool_use": "assistant",
     "redacted_thinking": "assistant",
     "server_tool_use": "assistant",

@@ -3,7 +3,8 @@
 A1 calls are answered in the next message · A2 results have their call there · A3 results come first · A4 ids
 are unique · A5 neighbours of one role are one turn · A6 the first message is the user's · A7 no blank text ·
 A8 how the last message may end · A9 server calls and results pair up · A10 what must stay with waiting server
-calls and search results · A11 called tools exist · A12 results repeat their toolset · A13 limits.
+calls and search results · A11 called tools exist · A12 results repeat their toolset · A13 limits ·
+cache_edits: deletions of results stand in their place and refer to something.
 Not checked, because only the server can see it: that opaque content is unchanged, that fallback blocks keep
 their place, how many pages a PDF has.
 """
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trimtab.dialects.anthropic.pairs import Pairs
+from trimtab.dialects.anthropic.references import References
 from trimtab.dialects.anthropic.shapes import SERVER_CALLS, blank, check_block, is_server_result
 from trimtab.dialects.checks import Violation, broken, is_list
 
@@ -50,6 +52,7 @@ class _Walk:
     def __init__(self, tools: set[str] | None) -> None:
         self.found: list[Violation] = []
         self.pairs = Pairs(tools)
+        self.references = References()
         self.role = ""
         self.tail: Mapping[str, Any] = {}
         """The last block so far; a string counts as its text block."""
@@ -78,6 +81,7 @@ class _Walk:
         elif is_list(content):
             for index, block in enumerate(content):
                 self.block(f"{where}[{index}]", block)
+            self.found += self.references.message(content, where)
         else:
             self.add("shape", where, "content is a string or a list of blocks")
 

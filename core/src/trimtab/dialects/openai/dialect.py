@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trimtab.conversation import Block, Message, Role, Wire
-from trimtab.dialect import Count, Usage
+from trimtab.dialect import Call, Count, Refusal, Tool, Usage
 from trimtab.dialects.checks import Violation
 from trimtab.dialects.openai import repair
 from trimtab.dialects.openai.parse import bare, canonical, markers, parse, plain
 from trimtab.dialects.openai.sizes import part_tokens
+from trimtab.dialects.openai.tools import call, offered, result, tool_names
 from trimtab.dialects.openai.usage import usage
 from trimtab.dialects.openai.validate import validate
-from trimtab.dialects.openai.wire import blocks_of, compose, is_message, is_thought, parts_of, text_part
+from trimtab.dialects.openai.wire import RESULTS, blocks_of, compose, is_message, is_thought, parts_of, text_part
+from trimtab.dialects.refusals import refusal
+from trimtab.dialects.tags import tagged, untagged
 from trimtab.edits import Repair
 
 __all__ = ["OpenAIChat"]
@@ -30,6 +34,7 @@ class OpenAIChat:
     name = "openai"
     # roles need not alternate; but servers with strict templates refuse what an edit would make here
     apart = frozenset({(None, "assistant"), ("assistant", "assistant"), ("system", "assistant")})
+    features: frozenset[str] = frozenset()
 
     def plain(self, wire: Any) -> Wire:
         """See `Dialect.plain`."""
@@ -127,6 +132,53 @@ class OpenAIChat:
     def breaks_all(self, block: Block) -> bool:
         """Never: the caches hold strict prefixes, whatever stands behind them."""
         return False
+
+    def refusal(self, error: Any) -> Refusal | None:
+        """See `trimtab.dialects.refusals`."""
+        return refusal(error)
+
+    def tag(self, wire: Wire, text: str) -> Wire | None:
+        """See `Dialect.tag`; to the kernel a result is a message of the user."""
+        content = None if _is_deaf(wire) else tagged(wire.get("content"), text, result=wire["role"] in RESULTS)
+        return None if content is None else {**wire, "content": content}
+
+    def untag(self, wire: Wire, pattern: re.Pattern[str]) -> tuple[Wire, str] | None:
+        """See `Dialect.untag`."""
+        found = None if _is_deaf(wire) else untagged(wire.get("content"), pattern, result=wire["role"] in RESULTS)
+        return found and ({**wire, "content": found[0]}, found[1])
+
+    def tools(self, tools: Any, added: Sequence[Tool]) -> Any:
+        """See `Dialect.tools`."""
+        return offered(tools, added)
+
+    def tool_names(self, tools: Any) -> tuple[str, ...]:
+        """See `Dialect.tool_names`."""
+        return tool_names(tools)
+
+    def call(self, block: Any) -> Call | None:
+        """See `Dialect.call`; takes an entry of ``tool_calls``."""
+        return call(block)
+
+    def result(self, call: str, text: str, error: bool) -> Wire:
+        """See `Dialect.result`; a message of role tool."""
+        return result(call, text, error)
+
+    def evicting(self, messages: Sequence[Any], deletions: Mapping[int, Sequence[str]]) -> list[Any]:
+        """As they are: no server of this format deletes from its cache."""
+        return list(messages)
+
+    def without_edits(self, message: Any) -> Any:
+        """As it is."""
+        return message
+
+    def extra(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """None."""
+        return {}
+
+
+def _is_deaf(wire: Wire) -> bool:
+    """Whether a message is not of the user's voice."""
+    return wire["role"] in ("assistant", "developer", "system")
 
 
 def _faced(blocks: Iterable[tuple[Wire, str | None]]) -> list[Wire]:

@@ -10,7 +10,7 @@ from trimtab.conversation import Block, BlockType, Role, Wire
 from trimtab.dialects.openai.wire import blocks_of, call_of, is_message, is_thought, parts_of
 from trimtab.dialects.wires import copied, fields_of
 
-__all__ = ["bare", "canonical", "markers", "parse", "plain", "result_text"]
+__all__ = ["arguments", "bare", "canonical", "markers", "parse", "plain", "result_text"]
 
 FORGED = {"function_call", "reasoning", "reasoning_content", "role", "tool_call"}
 """Fields of our own wire blocks (`trimtab.dialects.openai.wire`), none of which has a type."""
@@ -111,7 +111,7 @@ def _block(wire: Wire, id: str) -> Block:
     if (call := call_of(wire)) is not None:
         call_id, name, said = call
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        return Block(id, "tool_use", text=text, call=call_id, name=name, input=_arguments(said), wire=wire)
+        return Block(id, "tool_use", text=text, call=call_id, name=name, input=arguments(said), wire=wire)
     name = str(wire.get("type", ""))
     kind = _TYPES.get(name, "other")
     words = wire.get("text") if kind == "text" else wire.get("refusal")
@@ -119,7 +119,7 @@ def _block(wire: Wire, id: str) -> Block:
     return Block(id, kind, text=words if isinstance(words, str) else "", media=media, wire=wire)
 
 
-def _arguments(said: Any) -> Mapping[str, Any]:
+def arguments(said: Any) -> Mapping[str, Any]:
     """Arguments as an object; of text that is none, an empty one."""
     if isinstance(said, str):
         try:

@@ -1,0 +1,468 @@
+"""What a session does around each request: one transaction from messages to a request, and what an answer teaches."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from trimtab import rules
+from trimtab.ask import Ask, Asker
+from trimtab.background import Job, Submit, begin
+from trimtab.cache import Cache
+from trimtab.commit import commit, stored_text
+from trimtab.conversation import Conversation, Location, digest
+from trimtab.dialect import Tool, Usage
+from trimtab.draft import Draft, Plan, Work
+from trimtab.edits import KERNEL, REFUSED, Note
+from trimtab.errors import (
+    ContextOverflow,
+    Overflow,
+    PluginError,
+    StorageError,
+    TrimtabError,
+    Unknown,
+    Veto,
+    told,
+)
+from trimtab.hooks import BROKEN, VETO
+from trimtab.hookspecs import Source, Trigger
+from trimtab.ledger import Ledger
+from trimtab.lock import lock_of
+from trimtab.names import Names
+from trimtab.parts import part
+from trimtab.pipeline import TOOLS, Pass
+from trimtab.plugins import manager
+from trimtab.profile import Profile
+from trimtab.projection import Projection
+from trimtab.provider import Provider, family_factor, resolve, window_of
+from trimtab.recovery import LIMIT, refusal_of, sized
+from trimtab.report import Report
+from trimtab.request import Request, full, rendered, witness
+from trimtab.stage import Stage
+from trimtab.tokens import Meter
+from trimtab.view import Context, View
+from trimtab.window import Window
+
+__all__ = ["Engine", "Input"]
+
+OFF = ("", "0", "false", "no", "off")
+"""Values of TRIMTAB_OFF that leave trimtab on."""
+
+SANE = 10
+"""Windows; a usage above that many says nothing about a request."""
+
+KEPT = 8
+"""System texts and tool lists remembered: those of a main conversation and its sub-agents, with and without markers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a request is prepared from, and why."""
+
+    messages: Sequence[Any]
+    system: Any
+    tools: Any
+    trigger: Trigger = "auto"
+    overflow: Overflow | None = None
+    notes: tuple[tuple[str, str, Any], ...] = ()
+    """Notes of the kernel's own to record with it: of what, key, data."""
+
+
+class Engine:
+    """The state of one session and its steps, as generators that yield each `Ask`; `Session` drives them."""
+
+    def __init__(
+        self,
+        id: str,
+        profile: Profile,
+        ledger: Ledger,
+        *,
+        ask: Asker | None,
+        clock: Callable[[], float],
+        background: Submit | None,
+        stage_tools: bool,
+    ) -> None:
+        self.id = id
+        self.profile = profile
+        self.ledger = ledger
+        self.clock = clock
+        self.provider: Provider = resolve(profile.provider)
+        self.dialect = part("dialect", profile.provider.kind)()
+        self.window = Window.of(self.provider.window, profile.thresholds)
+        self.meter = Meter(self.provider.factor)
+        self.cache = Cache(self.provider.ttl, self.provider.minimum)
+        self.counter = part("counter", profile.counter)()
+        self.conversation = Conversation(self.dialect, self.counter)
+        self.conversation.recall, self.conversation.aliases = ledger.original, ledger.aliases
+        self.projection: Projection | None = None
+        self.context = Context(
+            self.window,
+            self.meter,
+            Names(),
+            profile.tools,
+            stored=lambda text: ledger.blobs.path(ledger.blobs.key(stored_text(text), ".txt")),
+            owns=ledger.blobs.owns,
+            unsent=profile.history == "unsent",
+            asks=ask is not None,
+            ask_window=self._ask_window(),
+            asks_same=profile.ask.model in ("", profile.provider.model),
+            features=self.dialect.features & self.provider.features.keys(),
+            stage_tools=stage_tools,
+        )
+        self._ask = ask
+        self._submit = background
+        self._manager = manager(profile.hooks)
+        stages = [_made(item) for item in profile.stages]
+        self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
+        self._heads: list[tuple[tuple[Any, Any], str, int]] = []
+        self._started = False
+        self._mended = 0
+        """Messages of the path up to which repairs are recorded."""
+        self._prepared = False
+        """Whether the last call gave out a request of ours: only then usage says anything about it."""
+        self._last: Input | None = None
+        self._request: Request | None = None
+        """The last one that was given out."""
+        self._busy = False
+        """Whether background work is going on."""
+        self._late: list[str] = []
+        """What the next report should say of it."""
+        self._lock = lock_of(id)
+
+    @property
+    def view(self) -> View:
+        """The view of the last request; raises `Unknown` before the first."""
+        if self.projection is None:
+            raise Unknown(f"session {self.id!r} has prepared no request yet")
+        return View(self.projection, self.context)
+
+    # ------------------------------------------------------------------ one request
+
+    def _compact(
+        self, messages: Sequence[Any] | None, system: Any, tools: Any, instructions: str, keep: Any
+    ) -> Generator[Ask, Any, Request]:
+        call = self._last if messages is None else Input(messages, system, tools)
+        if call is None:
+            raise Unknown(f"session {self.id!r} has prepared no request yet: hand over messages")
+        self.context.instructions, self.context.keep = instructions.strip(), keep
+        try:
+            return (yield from self._prepare(replace(call, trigger="manual", overflow=None, notes=())))
+        finally:
+            self.context.instructions, self.context.keep = "", None
+
+    def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
+        if self._last is None or self.projection is None:
+            raise Unknown(f"session {self.id!r} has prepared no request yet")
+        view = self.view
+        refusal = refusal_of(view, error)
+        if refusal is None:
+            raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
+        self.cache.refused()
+        if refusal.kind == "feature":
+            refused = ((refusal.feature, REFUSED, True),)
+            return (yield from self._prepare(replace(self._last, trigger="auto", overflow=None, notes=refused)))
+        tokens, limit = view.tokens, float(view.window.window)
+        notes: tuple[tuple[str, str, Any], ...] = ()
+        if refusal.kind != "bytes":
+            tokens, limit = sized(view, refusal)
+            self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
+            if limit < view.window.window:
+                notes = (("window", LIMIT, limit),)
+                self._narrow(limit)
+        overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
+        request = yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes))
+        if not any(outcome.freed > 0 for outcome in request.report.decisions):
+            why = f"the provider refused the request as too large in {'bytes' if overflow.bytes else 'tokens'}"
+            raise full(self.view, request.report, f"{why}, and no stage of the profile makes it smaller")
+        return request
+
+    def _narrow(self, limit: float) -> None:
+        """From now on no request may be larger than what the provider takes (H51)."""
+        if limit < self.window.window:
+            self.context.window = self.window = Window.of(int(limit), self.profile.thresholds)
+
+    def _ask_window(self) -> Window:
+        """The window of the model that answers questions."""
+        ask = self.profile.ask
+        size = ask.window or window_of(ask.model) or self.provider.window
+        return Window.of(size, self.profile.thresholds)
+
+    def _observe(self, response: Any) -> tuple[bool, list[Job]]:
+        try:
+            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
+            known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+        except Exception:  # whatever a response is, the agent goes on with it
+            usage, known = None, False
+        if self.projection is None or not self._prepared:
+            return False, []
+        view = View(self.projection, self.context)
+        try:
+            refusal = None if isinstance(response, Usage) else self.dialect.refusal(response)
+        except Exception:
+            refusal = None
+        if refusal is not None and refusal.kind == "tokens":
+            return True, []
+        if known and usage is not None:
+            self.meter.family = family_factor(usage.model) or self.meter.family
+            self.meter.observe(self.projection.path[-1].id, view.raw, usage.seen, view.on)
+            self.context.cleared = usage.cleared
+            if usage.split:
+                self.cache.correct(usage.read + usage.written, usage.total)
+            if usage.total > self.context.window.window:
+                return True, []
+        return False, self._begin()
+
+    def _begin(self) -> list[Job]:
+        """Start the stages' background work on a view that stays as it is; what is left of it to do."""
+        able = [stage for stage in self.plan.stages if type(stage).observe is not Stage.observe]
+        stages = [stage for stage in able if not self.view.notes(f"{KERNEL}{stage.name}:breaker")]
+        if self._busy or self.projection is None or not stages:
+            return []
+        context = replace(self.context, meter=copy.copy(self.meter), names=Names(), advise=lambda: None)
+        jobs = begin(stages, View(self.projection, context), self._request)
+        jobs = [job for job in jobs if job.notes or job.trouble or job.asks]
+        if jobs:
+            self.projection = self.projection.copy()  # the jobs keep this one
+            self._busy = True
+        return jobs
+
+    def _took(self, job: Job) -> None:
+        """Record what background work found, if the conversation still holds what it is about (H77)."""
+        self._late += job.trouble
+        tip = job.view.projection.path[-1].id
+        notes = [Note(note.key, note.data, note.upto or tip) for note in job.notes]
+        try:
+            self._note(job.stage.name, notes, "background", since=job.view)
+        except (StorageError, TrimtabError) as error:
+            self._late.append(f"{job.stage.name}, in the background: {told(error)}")
+
+    def _note(self, stage: str, notes: Sequence[Any], trigger: str, since: View | None = None) -> None:
+        """Record notes between two passes; not one whose like has changed ``since`` the view that it was made of."""
+        if not notes or self.projection is None:
+            return
+        if self.ledger.reload():
+            self.projection = Projection(self.conversation, self.projection.path, self.ledger.rows())
+        work, draft = Work(self.plan, self.projection, self.context, Report(trigger), manual=False), Draft(stage)
+        now = dict(self.projection.state.notes)
+        for note in notes:
+            if not isinstance(note, Note):
+                raise TrimtabError(f"may not yield {type(note).__name__}")
+            try:
+                if since is not None and now.get(note.key) != since.notes(note.key):
+                    raise rules.Refused("changed meanwhile")
+                edit = rules.check(work.view, note)
+            except rules.Refused as refusal:
+                self._late.append(f"{stage}: a note was refused: {refusal}")
+                continue
+            work.apply(edit)
+            draft.edits.append(edit)
+        work.add(draft)
+        if work.drafts:
+            self.projection = commit(work, self.ledger, self.conversation, self.clock(), trigger)
+
+    def _prepare(self, call: Input) -> Generator[Ask, Any, Request]:
+        messages, system, tools = list(call.messages), call.system, call.tools
+        raw = Request(list(messages), system, tools)
+        self._prepared = False
+        self._last = call
+        if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not messages:
+            return raw
+        self.context.now = self.clock()
+        report = Report(call.trigger, warnings=self._late, cleared=self.context.cleared)
+        self._late = []
+        try:
+            if self.ledger.reload():
+                self.projection = None  # another process decided something
+        except StorageError as error:
+            report.failures.append(f"the ledger could not be read anew: {told(error)}")
+        try:
+            location = self.conversation.locate(messages)
+            base = self._project(location)
+            self._narrow(base.state.notes.get(f"{KERNEL}window:{LIMIT}") or self.context.window.window)
+            offered = self._offered(base, report)
+            if offered and f"{KERNEL}stage:{TOOLS}" not in base.state.notes:
+                call = replace(call, notes=(*call.notes, ("stage", TOOLS, [asdict(tool) for tool in offered])))
+            tools = self.dialect.tools(tools, offered) if offered else tools
+            self.context.tool_names = self.dialect.tool_names(tools)
+            head = self._head(system, tools)
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            self.projection = None
+            raw.report.failures.append(f"the messages could not be read, handed back as they are: {told(error)}")
+            return raw
+        keys, weights = self._keys(base, head)
+        self._adopt(base, keys, weights)
+        held = self.cache.held(keys, self.context.now)
+
+        def render(projection: Projection) -> Request:
+            view = View(projection, self.context)
+            return rendered(view, location, system, tools, self.provider.features)
+
+        try:
+            work = yield from self._pass(base, location, report, call, held, render)
+        except ContextOverflow:
+            raise
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            report.failures.append(f"nothing was decided in this pass: {told(error)}")
+            report.decisions, work = [], base
+        self.projection = work
+        try:
+            request = render(work)
+            self._figures(work, report, head)
+            request.report = report
+        except Exception as error:
+            if self.plan.strict:
+                raise
+            self.projection = None
+            raw.report.failures.append(f"the view could not be rendered, handed back as it was said: {told(error)}")
+            return raw
+        if self.plan.strict:
+            witness(self.dialect, request.messages)
+        limit, why = float(self.window.block), ""
+        if call.overflow is not None and not call.overflow.bytes:  # the provider's own word, not our count
+            limit, why = call.overflow.limit, "the provider refused the request; what is left of it: "
+        if report.tokens_after >= limit:
+            window = f"the limit is {limit:,.0f} of a window of {self.window.window:,}"
+            raise full(self.view, report, f"{why}about {report.tokens_after:,.0f} tokens, {window}")
+        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
+        self._prepared, self._request = True, request
+        return request
+
+    def _figures(self, work: Projection, report: Report, head: str) -> None:
+        """What the report says of the request."""
+        view = View(work, self.context)
+        report.keys, report.weights = self._keys(work, head)
+        report.meter = {"factor": self.meter.factor, "hidden": self.meter.hidden(view.on)}
+        report.tokens_after = view.tokens
+        report.pins = view.pins
+
+    def _offered(self, base: Projection, report: Report) -> list[Tool]:
+        """The tools of stages: those that the conversation began with, for a change would cost all that is cached."""
+        if not self.context.stage_tools:
+            return []
+        known = base.state.notes.get(f"{KERNEL}stage:{TOOLS}")
+        if known is not None:
+            return [Tool(**tool) for tool in known]
+        found = []
+        for stage in self.plan.stages:
+            try:
+                found += list(stage.tools(View(base, self.context)))
+            except BROKEN as error:
+                if self.plan.strict:
+                    raise
+                report.failures.append(f"{stage.name}: {told(error)}")
+        return found
+
+    def _pass(
+        self,
+        base: Projection,
+        location: Location,
+        report: Report,
+        call: Input,
+        held: int,
+        render: Callable[[Projection], Request],
+    ) -> Generator[Ask, Any, Projection]:
+        source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
+        idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
+        first = self._first_unrepaired(base, location)
+        repairs = self.dialect.repair(base.path, first)
+        banned: frozenset[str] | None = frozenset()
+        while True:
+            self.context.held = base.items[held - 2].end if held > 1 else 0
+            self.context.guides = []
+            report.decisions, report.refused, report.held = [], {}, held
+            report.tokens_before = View(base, self.context).tokens
+            run = Pass(self.plan, base, self.context, report, call.trigger, idle, call.overflow, render)
+            run.work.banned = banned
+            for name, key, data in call.notes:
+                run.work.write(name, key, data, "")
+            run.repair(repairs, base.path[first:])
+            try:
+                yield from run.run(source)
+            except Veto as veto:
+                if f"{VETO}{veto.reason}" not in report.warnings:
+                    report.warnings.append(f"{VETO}{veto.reason}")
+                if banned is not None:  # then nothing that a veto could refuse is left
+                    banned = frozenset(veto.stages) if veto.stages and not banned else None
+                    continue
+            break
+        self.context.advise = lambda: None
+        work = run.work
+        if work.drafts:
+            base = commit(work, self.ledger, self.conversation, self.context.now, call.trigger)
+        self._started = True  # not before: what session_start inserted is recorded now
+        self._mended = len(base.path)
+        return base
+
+    def _first_unrepaired(self, base: Projection, location: Location) -> int:
+        """Where the exchange begins that the first new message belongs to."""
+        start = min(location.shared, self._mended) if self.projection is not None else 0
+        while start and base.path[start - 1].role != "assistant":
+            start -= 1
+        while start and base.path[start - 1].role == "assistant":
+            start -= 1
+        return start
+
+    def _project(self, location: Location) -> Projection:
+        """The projection of the path: extended where only new messages came, else replayed from the ledger."""
+        known, path = self.projection, location.path
+        if known is not None and location.shared == len(known.path) and known.conversation is self.conversation:
+            news = path[location.shared :]
+            if not any(message.id in self.ledger.touched for message in news):
+                known.extend(news)
+                return known
+        return Projection(self.conversation, path, self.ledger.rows())
+
+    def _head(self, system: Any, tools: Any) -> str:
+        """The key of this system text and tool list, whatever their cache markers; counts them once."""
+        known = next((head for head in self._heads if head[0] == (system, tools)), None)
+        if known is None:
+            bare = self.dialect.bare(system), self.dialect.bare(tools)
+            key = digest(*bare)
+            sizes = [size for _, other, size in self._heads if other == key]
+            known = copy.deepcopy((system, tools)), key, sizes[0] if sizes else self.dialect.head(*bare, self.counter)
+            self._heads = [known, *self._heads[: KEPT - 1]]
+        self.context.head = known[2]
+        return known[1]
+
+    def _keys(self, projection: Projection, head: str) -> tuple[list[str], list[float]]:
+        """The request as the cache model sees it: keys and uncalibrated tokens, system and tools first."""
+        inserts = projection.state.inserts.get("system", ())
+        unseen = self.meter.hidden(View(projection, self.context).on) / self.meter.factor
+        key = f"{head}:{digest(inserts)}" if inserts else head
+        return [key, *projection.keys], [max(0.0, unseen) + self.context.head, *projection.weights]
+
+    def _adopt(self, base: Projection, keys: list[str], weights: list[float]) -> None:
+        """A conversation that others sent before us, or before a restart, is taken to be in the cache still (R8)."""
+        if self.cache.requests or not View(base, self.context).answers:
+            return
+        view = View(base, self.context)
+        sent = 1 + sum(bool(item.covers) and view.sent(item.end - 1) for item in base.items)
+        self.cache.sent(keys[:sent], weights[:sent], self.cache.minimum, self.context.now)
+
+    def _hooks(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Iterable[Any]]]:
+        """Each plugin's call of one hook, in the profile's order; nothing runs before it is iterated."""
+        arguments["session"] = self
+        for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
+            values = [arguments[name] for name in impl.argnames]
+            yield impl.plugin_name.partition("#")[0], _lazily(impl.function, values)
+
+
+def _made(item: Any) -> Any:
+    """A stage of the profile; what it did not take over from its class is set here."""
+    try:
+        stage = item.cls(item.options)
+        stage.name, stage.options = item.name, item.options
+    except BROKEN as error:
+        raise PluginError(f"stage {item.name!r} cannot be made: {told(error)}", where=item.where) from error
+    return stage
+
+
+def _lazily(function: Callable[..., Any], values: list[Any]) -> Iterator[Any]:
+    yield from function(*values) or ()
