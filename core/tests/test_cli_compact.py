@@ -88,8 +88,8 @@ def test_a_list(put: Put, home: Path, work: Path) -> None:
     assert lines[1] == "model claude-opus-5-5, thinking bound to its prefix, window 1,000,000, tokens by estimate"
     assert lines[2].startswith("tool-result-budget: 1 edit, 2,")
     assert lines[2].endswith(" tokens freed; 1 × Bash: over 4,000 characters")
-    assert [line.partition(":")[2] for line in lines[3:6]] == [" nothing to do"] * 3
-    assert lines[6].startswith("tokens: 3,")
+    assert [line.partition(":")[2] for line in lines[3:9]] == [" nothing to do"] * 6
+    assert lines[9].startswith("tokens: 3,")
     blobs, session = f"{home}/.local/share/trimtab/blobs", lines[-1].split()[-1].strip("`")
     assert lines[-1] == f"originals: file://{blobs}; see `trimtab explain {session}`"
     explained = told("explain", session).stdout
@@ -208,7 +208,7 @@ def test_not_valid(run: Run, put: Put, work: Path) -> None:
 
 def test_does_not_fit(run: Run, put: Put, work: Path) -> None:
     """What does not fit the window is not written."""
-    done = run(put(talk(9)), "-o", "short.json", "--window", "4k")
+    done = run(put(talk(9)), "-o", "short.json", "--window", "4k", "--profile", "minimal")
     assert done.exit_code == 1
     assert done.stderr.startswith("not written: about ")
     assert "the limit is 3,540 of a window of 4,000" in done.stderr

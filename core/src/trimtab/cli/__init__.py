@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import compact, explain, gc, pipe, plugins, profile, replay, sessions
+from trimtab.cli import compact, explain, gc, notes, pipe, plugins, profile, replay, sessions
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -60,6 +60,7 @@ def _options(
 app.command("compact")(compact.compact)
 app.command("explain")(explain.explain)
 app.command("gc")(gc.gc)
+app.command("notes")(notes.notes)
 app.command("pipe")(pipe.pipe)
 app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")

@@ -16,7 +16,8 @@ from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.profile import Profile
-    from trimtab.session import Request, Session
+    from trimtab.request import Request
+    from trimtab.session import Session
 
 __all__ = ["compact"]
 
@@ -37,6 +38,15 @@ def compact(
     ] = None,
     model: Model = None,
     window: Window = None,
+    instructions: Annotated[
+        str, typer.Option(metavar="TEXT", help="What a summary should pay attention to, for stages that summarise.")
+    ] = "",
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="How many of the newest messages stay as they are, instead of the profile's."
+        ),
+    ] = None,
 ) -> None:
     """Shorten the messages in a file: each stage runs once, whatever its `when`.
 
@@ -54,7 +64,7 @@ def compact(
     said = overrides(model=model, window=window, dialect=given.dialect)
     session = _session(given, load(profile, overrides={**said, "history": "unsent"}))
     try:
-        done = _run(session, given, file)
+        done = _run(session, given, file, instructions, keep)
     except ContextOverflow as error:
         _tell([f"not written: {error}"])
         raise typer.Exit(1) from None
@@ -124,12 +134,12 @@ def _session(given: _Given, profile: Profile) -> Session:
     return session
 
 
-def _run(session: Session, given: _Given, file: Path) -> Request:
+def _run(session: Session, given: _Given, file: Path, instructions: str, keep: int | None) -> Request:
     from trimtab.errors import TrimtabError
 
     # The repair of calls that nothing answers writes their results into the message behind them.
     messages = [*given.messages, session.dialect.user([])] if _waits(session, given.messages) else given.messages
-    done = session.compact(messages, given.system, given.tools)
+    done = session.compact(messages, given.system, given.tools, instructions=instructions, keep=keep)
     if session.projection is None:
         why = "; ".join(done.report.failures) or "TRIMTAB_OFF is set, so nothing is compacted"
         raise TrimtabError(why, where=str(file))
