@@ -60,6 +60,7 @@ class Run:
         profile: Mapping[str, Any] | None = None,
         folder: Path | None = None,
         stages: tuple[type, ...] = (),
+        ask: Any = None,
         **options: Any,
     ) -> None:
         self.now = 1_000.0
@@ -73,7 +74,11 @@ class Run:
         loaded = load("minimal", overrides=overrides, plugins=(*hooks, *stages), env={}, cwd="/")
         blobs: Any = part("blobs", "file")(f"file://{folder}") if folder else MemoryBlobs("memory:")
         ledger = MemoryLedger("memory:")
-        self.session = Session.open("s", loaded, clock=lambda: self.now, ledger=ledger, blobs=blobs)
+        self.again = lambda: Session.open(
+            "s", loaded, ask=ask, background=None, clock=lambda: self.now, ledger=ledger, blobs=blobs
+        )
+        """Opens the session in what stands for another process."""
+        self.session = self.again()
         self.request: Any = None
 
     def __call__(self, talk: Any) -> list[Any]:
@@ -82,6 +87,19 @@ class Run:
         assert [found for found in self.session.dialect.validate(self.request.messages) if found.certain] == []
         assert self.request.report.failures == []
         return list(self.request.messages)
+
+    def answered(self) -> None:
+        """The provider answers the last request, which it weighs as we do; background work is done at once."""
+        self.session.observe({"usage": {"input_tokens": round(self.request.report.tokens_after), "output_tokens": 9}})
+
+    def fill(self, talk: Any, share: float) -> list[Any]:
+        """Work, request by request, until the view weighs that share of the effective window; the last request."""
+        messages = self(talk)
+        while self.session.view.tokens < share * self.session.window.effective:
+            self.answered()
+            talk.work(1)
+            messages = self(talk)
+        return messages
 
     @property
     def decided(self) -> int:
@@ -100,7 +118,7 @@ class Run:
 def _notes(messages: list[Any]) -> list[str]:
     blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
     texts = [block.get("text", "") for block in blocks]
-    return [text for text in texts if text.startswith("<collapsed>")]
+    return [text for text in texts if text.startswith("<collapsed")]
 
 
 @pytest.fixture
@@ -125,3 +143,36 @@ def opened() -> Callable[..., Run]:
 def notes() -> Callable[[list[Any]], list[str]]:
     """The notes in a request's messages, in order."""
     return _notes
+
+
+class Model:
+    """Answers with short summaries, or what it is given (an exception is raised); keeps the questions."""
+
+    def __init__(self, *answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[Any] = []
+
+    def __call__(self, ask: Any) -> Any:
+        self.asked.append(ask)
+        answer = self.answer[0] if self.answer else f"## Done\nsummary_{len(self.asked)}\n## Found\n-\n## Open\n-"
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+@pytest.fixture(scope="session")
+def model() -> Callable[..., Model]:
+    """Makes a model to ask: ``model()``, or with the one answer that it gives."""
+    return Model
+
+
+@pytest.fixture(scope="session")
+def asking() -> Callable[..., Run]:
+    """Opens a session whose window of 20,000 tokens folds from 90 % on, with a model to ask."""
+
+    def opening(ask: Any, profile: Mapping[str, Any] | None = None, **more: Any) -> Run:
+        provider = {"prefix_bound": False, "window": 20_000}
+        given = {"writer": "model", "when": {"over": 0.9}, "warm": "refuse", **more}
+        return Run(ask=ask, profile={"provider": provider, **(profile or {})}, **given)
+
+    return opening

@@ -1,4 +1,4 @@
-"""The stage passes the contract of all stages in both modes."""
+"""The stage passes the contract of all stages, in both modes and with both writers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ class TestSpans(StageContract):
 
     stage = ContextCollapse
     options: ClassVar = {"rounds": 1, "age": 2, "cold_age": 1}
+
+
+class TestModel(StageContract):
+    """With sizes so small that it asks in nearly every pass; a bad answer must change nothing, so no fallback."""
+
+    stage = ContextCollapse
+    options: ClassVar = {
+        "writer": "model",
+        "stage_at": 300,
+        "force_at": 600,
+        "span": 300,
+        "tail": 100,
+        "fallback": "none",
+    }
 
 
 class TestStaleReads(StageContract):

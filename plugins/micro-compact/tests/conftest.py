@@ -7,10 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from play import Play, says, user
+from play import LONG, Play, says, user
 from trimtab_micro_compact import MicroCompact
 
 OPEN = {"when": "always", "warm": "allow"}
+
+
+class BadRequestError(Exception):
+    """A refusal as a client raises it."""
+
+    status_code = 400
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"Error code: 400 - {what}")
+        self.body = {"type": "error", "error": {"type": "invalid_request_error", "message": what}}
 
 
 class Talk:
@@ -49,6 +59,18 @@ def _contents(request: Any) -> list[Any]:
 def talk() -> Talk:
     """A new conversation."""
     return Talk()
+
+
+@pytest.fixture
+def grow(talk: Talk) -> Callable[[], list[dict[str, Any]]]:
+    """One more round with a long result; all messages."""
+    return lambda: talk.round(("Read", {"file_path": f"/{len(talk.messages)}.py"}, LONG))
+
+
+@pytest.fixture(scope="session")
+def refused() -> type[Exception]:
+    """The error of a client whose request was answered 400, with the provider's words."""
+    return BadRequestError
 
 
 @pytest.fixture(scope="session")

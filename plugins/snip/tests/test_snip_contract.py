@@ -1,6 +1,9 @@
-"""The stage passes the contract of all stages."""
+"""The stage passes the contract of all stages, in both modes."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from trimtab.testing import StageContract
 from trimtab_snip import Snip
@@ -10,3 +13,10 @@ class TestContract(StageContract):
     """As it comes."""
 
     stage = Snip
+
+
+class TestContractOfTheModel(StageContract):
+    """Where stage tools are not offered, mode ``model`` does nothing, and does not fail."""
+
+    stage = Snip
+    options: ClassVar[Mapping[str, Any]] = {"mode": "model"}

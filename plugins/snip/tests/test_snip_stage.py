@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import pytest
-from trimtab import Hook, Pin, hookimpl
+from trimtab import Hook, Pin, ProfileError, hookimpl
 from trimtab.storage.memory import MemoryBlobs
 
 OLD = "\n".join(f"line {n} of the file as it was" for n in range(40))
@@ -197,7 +197,7 @@ def test_what_others_shortened_goes_too(opened: Any, talk: Any) -> None:
     assert f"{len(big):,} characters" in made[0]
 
 
-def test_another_option_for_mode_is_an_error(opened: Any) -> None:
-    """Nothing but ``redundant`` exists."""
-    with pytest.raises(Exception, match="redundant"):
-        opened(mode="model")
+def test_another_mode_is_an_error(opened: Any) -> None:
+    """There are two modes, and the error names them."""
+    with pytest.raises(ProfileError, match=r"available: model, redundant"):
+        opened(mode="forget")

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from trimtab.texts import clean, first, last, names, neutral, size, tokens, word
-
-from trimtab_context_collapse.words import ARGUMENT, answers, called, flat, speaker, spelled
+from trimtab.texts import (
+    ARGUMENT,
+    answers,
+    called,
+    clean,
+    first,
+    flat,
+    last,
+    names,
+    neutral,
+    size,
+    speaker,
+    spelled,
+    tokens,
+    word,
+)
 
 if TYPE_CHECKING:
     from trimtab.conversation import Block, Message
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["TAG", "note"]
+__all__ = ["framed", "note", "quoted", "way"]
 
 TAG = "collapsed"
 
@@ -51,19 +64,40 @@ class _Entry:
     sources: list[str] = field(default_factory=list)
 
 
-def note(view: View, run: Sequence[Item], count: str, full: str) -> str:
+def note(view: View, run: Sequence[Item], count: str, full: str, id: str = "") -> str:
     """The text of a note: a record in a frame that nothing in it can close.
 
-    ``count``: how much it stands for, in words; ``full``: all that the run says.
+    ``count``: how much it stands for, in words; ``full``: all that the run says; ``id``: the frame's, if it has one.
     """
-    path = view.stored_text(full)
-    said = [HEADING.format(count=count, size=size(full)), f"Full text: {path}"]
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
-        said.append("To see a part, read a range of lines of the full text, or search it.")
+    said = [HEADING.format(count=count, size=size(full)), *way(view, full)]
     entries = list(_entries(run))
     for entry, found in zip(entries, _names(view, run, entries), strict=True):
         said += [entry.line, *(f"  {line}" for line in found)]
-    return f"<{TAG}>\n{neutral(clean(chr(10).join(said)), TAG)}\n</{TAG}>"
+    return framed(said, id)
+
+
+def framed(lines: Iterable[str], id: str = "") -> str:
+    """Lines in a frame."""
+    opening = f'{TAG} id="{id}"' if id else TAG
+    return f"<{opening}>\n{neutral(clean(chr(10).join(lines)), TAG)}\n</{TAG}>"
+
+
+def way(view: View, full: str) -> list[str]:
+    """Where the full text lies, and how to read it."""
+    path = view.stored_text(full)
+    said = [f"Full text: {path}"]
+    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+        said.append("To see a part, read a range of lines of the full text, or search it.")
+    return said
+
+
+def quoted(text: str) -> str:
+    """What the user said, as a note shows it."""
+    if len(text) <= USER:
+        return f"User: {text}"
+    start, end = first(text, HEAD), last(text, TAIL)
+    left = f"[{len(text) - len(start) - len(end):,} characters are left out here; they stand in the full text]"
+    return f"User: {start}\n{left}\n{end}"
 
 
 def _entries(run: Sequence[Item]) -> Iterator[_Entry]:
@@ -71,7 +105,7 @@ def _entries(run: Sequence[Item]) -> Iterator[_Entry]:
     calls: dict[str, _Entry] = {}
     for item in run:
         if item.message is None:
-            yield _quoted("Inserted", item.text)
+            yield _flat("Inserted", item.text)
             continue
         for block in item.message.blocks:
             if block.type == "tool_use":
@@ -89,17 +123,13 @@ def _entries(run: Sequence[Item]) -> Iterator[_Entry]:
 def _text(message: Message, block: Block) -> _Entry:
     text = block.text if block.text.strip() else f"[{block.type}]"
     if answers(block):
-        return _quoted("Result", text)
+        return _flat("Result", text)
     if (role := speaker(message)) != "user":
-        return _quoted("Assistant" if role == "assistant" else f"  role {role}", text)
-    if len(text) <= USER:
-        return _Entry(f"User: {text}")
-    start, end = first(text, HEAD), last(text, TAIL)
-    left = f"[{len(text) - len(start) - len(end):,} characters are left out here; they stand in the full text]"
-    return _Entry(f"User: {start}\n{left}\n{end}", [text])
+        return _flat("Assistant" if role == "assistant" else f"  role {role}", text)
+    return _Entry(quoted(text), [text] if len(text) > USER else [])
 
 
-def _quoted(who: str, text: str) -> _Entry:
+def _flat(who: str, text: str) -> _Entry:
     return _Entry(f"{who}: {flat(text, TEXT)}", [text] if len(text) > TEXT else [])
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
-from trimtab.texts import last_number, name_of, pieces, size
+from trimtab.texts import ARGUMENT, flat, last_number, name_of, pieces, size, spelled
 from trimtab.toolclass import PATHS
-
-from trimtab_context_collapse.words import ARGUMENT, flat, spelled
 
 if TYPE_CHECKING:
     from trimtab.view import Result, View

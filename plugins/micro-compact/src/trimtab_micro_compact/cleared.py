@@ -16,9 +16,9 @@ from trimtab_micro_compact.options import MicroOptions
 
 if TYPE_CHECKING:
     from trimtab.conversation import Message
-    from trimtab.view import View
+    from trimtab.view import Result, View
 
-__all__ = ["clear"]
+__all__ = ["clear", "placeholder"]
 
 
 def clear(view: View, options: MicroOptions) -> Iterator[Replace]:
@@ -49,12 +49,21 @@ def _edge(view: View, options: MicroOptions) -> tuple[float, int]:
 
 
 def _result(view: View, message: Message, n: int, shown: str, options: MicroOptions) -> Iterator[Replace]:
-    result = view.result(message, message.blocks[n])
-    heavy, media = large(view, message, n, options.media), result.media and not result.replaced
+    result, heavy = view.result(message, message.blocks[n]), large(view, message, n, options.media)
     reason = f"{name_of(result.tool)}: old"
-    if goes(result, options) and (heavy or not media or known(result.block)):
-        text = texts.cleared(result, marks(result.block) if media else ())
-        if heavy or worth(text, shown):
-            yield Replace(result, text, reason)
+    if text := placeholder(result, shown, options, heavy=heavy):
+        yield Replace(result, text, reason)
     elif heavy and options.tools.get(result.tool) != "keep":
         yield Replace(result, texts.stripped(result, marks(result.block)), f"{reason}, large")
+
+
+def placeholder(result: Result, shown: str, options: MicroOptions, *, heavy: bool) -> str:
+    """The line that stands for a result, of which ``shown`` is the text now; empty where it stays.
+
+    ``heavy``: it holds large images or documents.
+    """
+    media = result.media and not result.replaced
+    if not goes(result, options, "cleared") or (media and not known(result.block)):
+        return ""
+    text = texts.cleared(result, marks(result.block) if media else ())
+    return text if heavy or worth(text, shown) else ""

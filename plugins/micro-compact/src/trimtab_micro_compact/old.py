@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from trimtab_micro_compact.options import MicroOptions
+from trimtab_micro_compact.options import Form, MicroOptions
 
 if TYPE_CHECKING:
     from trimtab.conversation import Message
@@ -35,20 +35,23 @@ def places(items: Iterable[Item]) -> Iterator[tuple[Message, int]]:
 def waiting(view: View, done: str) -> Iterator[tuple[Message, int, str]]:
     """What could be shortened, oldest first, with the text that is shown of it.
 
-    That is: shown media, and texts over `SMALL` characters that do not begin with ``done``, as those we left do.
+    That is: shown media, and texts over `SMALL` characters that do not begin with ``done``, as those we left do; and
+    nothing that was evicted, whose text is known already.
     """
-    faces = view.projection.state.faces
+    faces, evicted = view.projection.state.faces, view.projection.state.evicts
     for message, n in places(view.messages):
         block = message.blocks[n]
+        if block.id in evicted:
+            continue
         face = faces.get(block.id)
         shown = block.text if face is None else face.text or ""
         if (len(shown) > SMALL and not shown.startswith(done)) or (face is None and block.media):
             yield message, n, shown
 
 
-def goes(result: Result, options: MicroOptions) -> bool:
-    """Whether a result is of a tool whose results go, and no short error."""
-    return options.goes(result.tool, result.tool_class) and not (result.error and len(result.text) <= ERROR)
+def goes(result: Result, options: MicroOptions, form: Form | None = None) -> bool:
+    """Whether a result is of a tool whose results go (in another form than the profile's), and no short error."""
+    return options.goes(result.tool, result.tool_class, form) and not (result.error and len(result.text) <= ERROR)
 
 
 def worth(text: str, shown: str) -> bool:

@@ -1,4 +1,4 @@
-"""The stage ``snip``: read-only calls that were made again later go."""
+"""The stage ``snip``: rounds go that a later call superseded, or that the model names."""
 
 from __future__ import annotations
 

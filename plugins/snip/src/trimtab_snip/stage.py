@@ -1,105 +1,54 @@
-"""The stage: finds calls that a later one superseded; whole rounds of them go, else their results are shortened."""
+"""The stage: what goes because of a later call, or because the model says so."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from trimtab import Drop, Replace, Stage, StageOptions
-from trimtab.texts import name_of, size
+from trimtab import Drop, Insert, Note, Replace, Stage, StageOptions, Tool
 
-from trimtab_snip.calls import places, question
+from trimtab_snip import model
 from trimtab_snip.options import SnipOptions
+from trimtab_snip.redundant import redundant
+from trimtab_snip.words import TOOL
 
 if TYPE_CHECKING:
-    from trimtab.view import Result, Round, View
+    from trimtab.view import View
 
 __all__ = ["Snip"]
 
-SMALL = 300
-"""Characters: results up to this size stay where their round stays."""
-
-WORTH = 0.9
-"""What replaces a result is at most this share of what is shown of it, or nothing happens."""
-
-_FAILED = re.compile(
-    r"\s*(?:<returncode>\s*-?[1-9]|<?(?:tool_use_)?(?:error|exception|traceback)\b"
-    r"|[^\n]{0,200}: (?:no such file|not found|permission denied))",
-    re.IGNORECASE,
-)
-"""How a failure begins where the format has no mark for it."""
-
-_POINTS = re.compile(r"unchanged|not (?:been )?(?:changed|modified)|already|earlier|previous|same as", re.IGNORECASE)
-"""What a short answer says that points back to the earlier one instead of repeating it."""
-
 
 class Snip(Stage):
-    """Takes read-only calls out of the view that were made again later, the newest of them first."""
+    """Takes rounds out of the view: those that a later call superseded, or those that the model names by their tags."""
 
     name: ClassVar[str] = "snip"
     Options: ClassVar[type[StageOptions]] = SnipOptions
     options: SnipOptions
 
+    def free(self, view: View) -> Iterator[Insert | Note]:
+        """In mode ``model`` remind the model of what could go."""
+        if self._asks(view) and self.options.nudge:
+            yield from model.remind(view, self.options.nudge)
+
     def propose(self, view: View) -> Generator[Drop | Replace, Any, None]:
-        """Drop rounds that are nothing but superseded calls; in others replace the results of such calls.
+        """Drop rounds or shorten results."""
+        if self.options.mode == "redundant":
+            yield from redundant(view, self.options)
+        elif self._asks(view):
+            yield from model.asked_for(view)
 
-        From the newest round but one back: where a target ends the pass, least of the prefix has been written anew.
-        """
-        gone = self._superseded(view)
-        for round in reversed(view.rounds[:-1]):
-            blocks = [block for item in round.messages if item.message for block in item.message.blocks]
-            results = [gone[block.id] for block in blocks if block.id in gone]
-            pinned = {pin.block for pin in view.pins}
-            if not results or round.open or any(block.id in pinned for block in blocks):
-                continue
-            if self._nothing_else(round, gone):
-                tools = dict.fromkeys(name_of(result.tool) for result in results)
-                yield Drop(round, f"called again later: {', '.join(tools)}")
-                continue
-            for result in reversed(results):
-                text = self._again(result, view.stored(result.block))
-                if len(result.shown_text) > SMALL and len(text) <= WORTH * len(result.shown_text):
-                    yield Replace(result, text, f"called again later: {name_of(result.tool)}")
+    def _asks(self, view: View) -> bool:
+        """Whether the model has the tool."""
+        return self.options.mode == "model" and view.stage_tools and TOOL.name in view.tool_names
 
-    def _superseded(self, view: View) -> dict[str, Result]:
-        """The results whose call was answered again: with success, or at all where they are errors themselves."""
-        found: dict[str, Result] = {}
-        asked: set[str] = set()
-        answered: set[str] = set()
-        where = places(view)
-        for result in reversed(view.results):
-            if result.call is None or (self.options.tools and result.tool not in self.options.tools):
-                continue
-            key = question(result, where[result.call.id])
-            if key is None:
-                continue
-            if self.options.by == "tool":
-                key = result.tool
-            if not result.media and key in (asked if result.error else answered):
-                found[result.id] = result
-            asked.add(key)
-            if (
-                not result.error
-                and not _FAILED.match(result.text)
-                and not (len(result.text) <= SMALL and _POINTS.search(result.text))
-            ):
-                answered.add(key)
-        return found
+    def tags(self) -> bool:
+        """In mode ``model``; without a `when` nothing could ever go, so then there is no need of them."""
+        return self.options.mode == "model" and bool(self.options.when.words)
 
-    @staticmethod
-    def _nothing_else(round: Round, gone: dict[str, Result]) -> bool:
-        """Whether a round holds only thinking, calls, and results that all are superseded."""
-        for item in round.messages:
-            for block in item.message.blocks if item.message else ():
-                said = block.type == "text" and block.text.strip()
-                other = block.server or block.type not in ("text", "thinking", "tool_result", "tool_use")
-                if said or other or (block.type == "tool_result" and block.id not in gone):
-                    return False
-        return True
+    def tools(self, view: View) -> Sequence[Tool]:
+        """The tool ``snip``, where messages are tagged."""
+        return [TOOL] if self.tags() else []
 
-    def _again(self, result: Result, path: str) -> str:
-        """What was there, how big, where it stands now, and where the old text lies."""
-        how = "The same call was made again" if self.options.by == "input" else "The tool was called again"
-        tool = name_of(result.tool)
-        return f"[{tool}: {size(result.text)}. {how} later, its result stands further down. This older one: {path}]"
+    def call_tool(self, view: View, name: str, input: Mapping[str, Any]) -> Generator[Note, Any, str]:
+        """Note what the model wants to go; raises `ToolError` where nothing of it may."""
+        return (yield from model.call(view, input, self.options))
