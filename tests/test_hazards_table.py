@@ -8,9 +8,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {
     "core/": "core/tests/",
+    "auto/": "plugins/auto-compact/tests/",
     "budget/": "plugins/tool-result-budget/tests/",
     "collapse/": "plugins/context-collapse/tests/",
+    "memory/": "plugins/session-memory/tests/",
     "micro/": "plugins/micro-compact/tests/",
+    "reactive/": "plugins/reactive-compact/tests/",
     "snip/": "plugins/snip/tests/",
     "": "tests/",
 }

@@ -19,6 +19,12 @@ def snippets(path: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL)
 
 
+def snippet(words: str) -> str:
+    """The README's Python snippet that holds these words."""
+    (found,) = (code for code in snippets("README.md", "python") if words in code)
+    return found
+
+
 @pytest.mark.parametrize("path", ["README.md", "core/README.md"])
 def test_python_runs(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python snippet runs in an empty home."""
@@ -31,10 +37,41 @@ def test_python_runs(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         exec(compile(code, path, "exec"), {"__name__": "snippet"})
 
 
+def test_loop_of_the_readme() -> None:
+    """The README's loop sends until the provider takes it, and raises what it cannot mend."""
+    profile = load("default", env={}, cwd="/", overrides={"provider": {"window": 20_000}})
+    session = Session.open("r", profile, ledger=MemoryLedger("memory:"), blobs=MemoryBlobs("memory:"), background=None)
+    sizes: list[float] = []
+
+    def call_the_model(request: trimtab.Request) -> dict[str, object]:
+        sizes.append(request.report.tokens_after)
+        if len(sizes) == 1:
+            raise ValueError("prompt is too long: 21000 tokens > 20000 maximum")
+        if len(sizes) == 2:
+            return {"usage": {"input_tokens": 20_500}}  # cut off without a word
+        if len(sizes) == 4:
+            raise ValueError("invalid x-api-key")
+        return {"usage": {"input_tokens": 9_000}}
+
+    scope: dict[str, object] = {"__name__": "snippet", "session": session, "call_the_model": call_the_model}
+    exec(snippet("def send"), scope)
+    messages: list[trimtab.conversation.Wire] = [{"role": "user", "content": "go"}]
+    for n in range(10):
+        call = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"file_path": f"/f{n}"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"some text {n} " * 250}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    send: object = scope["send"]
+    assert callable(send)
+    assert send(messages) == {"usage": {"input_tokens": 9_000}}
+    assert len(sizes) == 3
+    with pytest.raises(ValueError, match="invalid x-api-key"):
+        send([*messages, {"role": "assistant", "content": "done"}, {"role": "user", "content": "more"}])
+
+
 def test_stage_of_the_readme(tmp_path: Path) -> None:
     """The README's stage clears old results when the cache is cold."""
     scope: dict[str, type] = {"__name__": "snippet"}
-    exec(snippets("README.md", "python")[1], scope)
+    exec(snippet("class ClearOld"), scope)
     overrides = {"stages": [{"clear-old": {"keep": 1, "when": "cold"}}]}
     profile = load("minimal", overrides=overrides, plugins=[scope["ClearOld"]], env={}, cwd=str(tmp_path))
     now = [0.0]
@@ -56,9 +93,7 @@ def test_stage_of_the_readme(tmp_path: Path) -> None:
 
 def test_contract_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's stage passes the README's contract, as far as it is run here."""
-    (tmp_path / "readme_snippets.py").write_text(
-        "\n".join([snippets("README.md", "python")[1], snippets("README.md", "py")[0]])
-    )
+    (tmp_path / "readme_snippets.py").write_text("\n".join([snippet("class ClearOld"), snippets("README.md", "py")[0]]))
     monkeypatch.syspath_prepend(tmp_path)
     contract = importlib.import_module("readme_snippets").TestClearOld()
     contract.test_options_are_documented()

@@ -23,6 +23,11 @@ from trimtab.profile import load
 COMMAND = str(Path(sys.executable).with_name("trimtab"))
 BIG = [user("Run it."), says(call("c1", "Bash", command="make")), user(result("c1", LONG * 4))]
 
+PACKAGED = (
+    "(packaged: deepseek, default, four-layer, four-stage, kimi, local-vllm, memory-stack, minimal, openai, "
+    "seven-stage, three-tier)"
+)
+
 
 @pytest.fixture
 def start(home: Path, work: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
@@ -124,7 +129,7 @@ def test_told_to_end(start: Callable[..., subprocess.Popen[str]]) -> None:
             "argument: provider.kind: no dialect named 'openai-chat'; did you mean 'openai'? "
             "(installed: anthropic, openai)",
         ),
-        (("--profile", "defualt"), "no profile named 'defualt'; did you mean 'default'? (packaged: default, minimal)"),
+        (("--profile", "defualt"), f"no profile named 'defualt'; did you mean 'default'? {PACKAGED}"),
     ],
 )
 def test_wrong_words(start: Callable[..., subprocess.Popen[str]], words: tuple[str, ...], text: str) -> None:

@@ -32,7 +32,19 @@ def run(work: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
-STAGES = ["context-collapse", "micro-compact", "snip", "tool-result-budget"]
+PACKAGED = (
+    "(packaged: deepseek, default, four-layer, four-stage, kimi, local-vllm, memory-stack, minimal, openai, "
+    "seven-stage, three-tier)"
+)
+STAGES = [
+    "auto-compact",
+    "context-collapse",
+    "micro-compact",
+    "reactive-compact",
+    "session-memory",
+    "snip",
+    "tool-result-budget",
+]
 
 
 def test_show(run: Callable[..., Result], write: Writer) -> None:
@@ -69,7 +81,8 @@ def test_check(run: Callable[..., Result]) -> None:
     """A usable profile is said to be fine, with what it runs and what was read."""
     shipped = [f"trimtab/configs/{name}.yaml" for name in ("default", "minimal")]
     assert run("profile", "check").output.splitlines() == [
-        "default: fine (stages: tool-result-budget, snip, context-collapse, micro-compact; hooks: none)",
+        "default: fine (stages: tool-result-budget, snip, context-collapse, micro-compact, session-memory, "
+        "auto-compact, reactive-compact; hooks: none)",
         f"read, the strongest first: {', '.join(shipped)}",
         f"no trimtab.yaml in {Path.cwd()} or a folder above it",
     ]
@@ -215,7 +228,7 @@ def test_command(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("trimtab")), "profile", "check", "--profile", "nowhere"]
     told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr == "no profile named 'nowhere' (packaged: default, minimal)\n"
+    assert told.stderr == f"no profile named 'nowhere' {PACKAGED}\n"
 
 
 def test_module(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_packaged(get: Loader, home: Path) -> None:
     assert minimal.storage.ledger == f"sqlite:///{home}/.local/share/trimtab/ledger.db"
     assert minimal.storage.blobs == f"file://{home}/.local/share/trimtab/blobs"
     stages = ["tool-result-budget", "snip", "context-collapse", "micro-compact"]
+    stages += ["session-memory", "auto-compact", "reactive-compact"]
     assert (default.name, [item.name for item in default.stages]) == ("default", stages)
     assert default.stages[0].where == "trimtab/configs/default.yaml:6"
     assert default.stages[0].options.limits.shell == 4_000
