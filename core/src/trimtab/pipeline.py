@@ -288,8 +288,6 @@ class Pass:
         """
         self._pins()
         work, view = self.work, self.work.view
-        covered = {id.partition(".")[0] for id in message_ids(ask.covers)}
-        room = sum(item.tokens for item in work.projection.items if not covered.isdisjoint(item.covers))
         if work.refuses(stage.name) and (stage.options.when.words or self.trigger == "overflow"):
             return AskFailed("a hook vetoed what the answer is for")
         if why := work.waits(gate, message_ids(ask.covers)):
@@ -298,7 +296,7 @@ class Pass:
         try:
             if ask.shared:
                 ask = replace(ask, request=self.render(work.projection))
-            return (yield from answered(ask, view, room))
+            return (yield from answered(ask, view))
         except AskFailed as error:
             if view.asks:
                 self.report.warnings.append(f"{stage.name}: no answer: {error}")
@@ -315,9 +313,11 @@ class Pass:
             hooks.pins(self.work, trigger)
 
 
-def answered(ask: Ask, view: View, room: float = 0.0) -> Generator[Ask, Any, str]:
+def answered(ask: Ask, view: View) -> Generator[Ask, Any, str]:
     """Ask, and check the answer; raises `AskFailed`, which tells where the question was too long."""
     projection = view.projection
+    covered = {id.partition(".")[0] for id in message_ids(ask.covers)}
+    room = sum(item.tokens for item in projection.items if not covered.isdisjoint(item.covers))
     try:
         return checked(ask, (yield ask), room, projection.conversation.count)
     except AskFailed as error:

@@ -29,10 +29,7 @@ stopped = pytest.mark.parametrize("error", STOPPED, ids=lambda error: type(error
 
 @bad
 def test_in_the_background(asking: Any, talk: Any, model: Any, answer: Any) -> None:
-    """No span is staged, the next request is the last and what is new, and the trouble is reported.
-
-    But for an answer that is too long: in the background only the stage knows that.
-    """
+    """No span is staged, the next request is the last and what is new, and the trouble is reported."""
     ask = model(answer)
     run = asking(ask)
     last = run.fill(talk, 0.9)
@@ -41,8 +38,7 @@ def test_in_the_background(asking: Any, talk: Any, model: Any, answer: Any) -> N
     assert run.session.view.notes("context-collapse") is None
     messages = run(talk.work(1))
     assert messages[: len(last)] == last
-    told = [said for said in run.request.report.warnings if "context-collapse: no answer: " in said]
-    assert told or answer == BAD["longer than its input"]
+    assert [said for said in run.request.report.warnings if "context-collapse: no answer: " in said]
 
 
 @bad

@@ -8,7 +8,21 @@ from __future__ import annotations
 from trimtab.summary.asking import ROOM, Written, summarise
 from trimtab.summary.frame import boundary
 from trimtab.summary.keep import Keep, span, tail
-from trimtab.summary.mechanical import mechanical
+from trimtab.summary.mechanical import RULE, mechanical
 from trimtab.summary.prompt import SECTIONS
+from trimtab.summary.transcript import Transcript, transcript
 
-__all__ = ["ROOM", "SECTIONS", "Keep", "Written", "boundary", "mechanical", "span", "summarise", "tail"]
+__all__ = [
+    "ROOM",
+    "RULE",
+    "SECTIONS",
+    "Keep",
+    "Transcript",
+    "Written",
+    "boundary",
+    "mechanical",
+    "span",
+    "summarise",
+    "tail",
+    "transcript",
+]

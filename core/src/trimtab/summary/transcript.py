@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,8 +59,10 @@ class Transcript:
 def transcript(view: View, run: Sequence[Item], room: float) -> Transcript | None:
     """The run in ``room`` tokens: long texts are clipped first, then the oldest rounds left out; None if none fits."""
     longest = LONGEST
+    blocks = (block for item in run if item.message is not None for block in item.message.blocks)
+    names = {block.call: block.name for block in blocks if block.type == "tool_use"}
     while True:
-        parts = [neutral(clean("\n".join(_messages(items, longest))), FRAME) for items in _rounds(view, run)]
+        parts = [neutral(clean("\n".join(_messages(items, names, longest))), FRAME) for items in _rounds(view, run)]
         sizes = [view.count(part) for part in parts]
         made = Transcript(parts[0], tuple(parts[1:]), tuple(sizes[1:]))
         over = sum(sizes) - room
@@ -85,8 +87,7 @@ def _rounds(view: View, run: Sequence[Item]) -> list[list[Item]]:
     return [items for items in found if items]
 
 
-def _messages(items: Sequence[Item], longest: int) -> Iterator[str]:
-    names: dict[str, str] = {}
+def _messages(items: Sequence[Item], names: Mapping[str, str], longest: int) -> Iterator[str]:
     for item in items:
         if item.message is None:
             yield f"--- {'an earlier summary' if item.fold else 'inserted'}\n{_data(item.text)}"
@@ -96,9 +97,8 @@ def _messages(items: Sequence[Item], longest: int) -> Iterator[str]:
                 yield "\n".join([f"--- {_title(item.message, block, names)}", *_content(block, longest)])
 
 
-def _title(message: Message, block: Block, names: dict[str, str]) -> str:
+def _title(message: Message, block: Block, names: Mapping[str, str]) -> str:
     if block.type == "tool_use":
-        names[block.call] = block.name
         return f"call of {name_of(block.name)}"
     if answers(block):
         return f"result of {name_of(names.get(block.call, ''))}{', failed' * block.error}"

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trimtab import AskFailed
+from trimtab.summary import transcript
 from trimtab.summary.prompt import FRAME
-from trimtab.summary.transcript import transcript
 from trimtab.texts import flat, neutral
 
 if TYPE_CHECKING:

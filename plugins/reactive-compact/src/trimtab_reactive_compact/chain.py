@@ -8,8 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trimtab import Ask, AskFailed, Fold, Overflow
-from trimtab.summary import ROOM, Written, boundary, mechanical, summarise, tail
-from trimtab.summary.mechanical import RULE
+from trimtab.summary import ROOM, RULE, Written, boundary, mechanical, summarise, tail
 
 from trimtab_reactive_compact.clamp import FIRST, LAST, clamp
 from trimtab_reactive_compact.media import media
