@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from play import Play, bare, call, decided, result, rounds, says, shown, talk, text, thinks, user, why
-from stages import Do
+from play import Play, bare, call, decided, raw, result, rounds, says, shown, talk, text, thinks, user, why
+from stages import ClearOld, Do
 from trimtab import Drop, Fold, Insert, Note, Pin, Replace, Restore
 
 LONG_ANSWER = "I have read all of the parser now and will mend it, one function after the other. " * 3
@@ -236,3 +236,19 @@ def test_a_broken_message_is_edited_as_it_is_sent() -> None:
     assert [block["type"] for block in request.messages[2]["content"]] == ["tool_result", "text"]
     assert request.messages[2]["content"][0] == result("a", "[cleared]")
     assert bare(play.send(said).messages) == bare(request.messages)
+
+
+def test_an_answer_of_nothing_but_thinking_goes_with_what_it_is_bound_to() -> None:
+    """Where the model was interrupted: what was edited before it takes it along, whole, and it never comes back."""
+    play = Play(ClearOld, stages=[{"clear-old": {"keep": 1, "when": "cold"}}], provider={"prefix_bound": True})
+    asked = [*talk(6), says(thinks("hm")), user("Go on, you were interrupted."), says("Yes."), user("Now?")]
+    play.send(asked)
+    messages = [*asked, says("No."), user("Why?")]
+    request = play.cold(messages)
+    assert decided(request) == ["clear-old"]
+    assert len(request.messages) == len(messages) - 1
+    assert raw(play.send(request.messages)) == raw(request)
+    play.session.restore(1)
+    assert "hm" not in raw(play.cold([*messages, says("So."), user("Ah.")]))
+    play.again()
+    assert "hm" not in raw(play.send([*messages, says("So."), user("Ah.")]))

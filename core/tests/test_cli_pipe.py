@@ -143,7 +143,7 @@ def test_unknown_model(start: Callable[..., subprocess.Popen[str]]) -> None:
     """A model that the table does not have is said to be unknown, and what is assumed."""
     process = start("--model", "claude-opus-55")
     _, errors = process.communicate()
-    assumed = "the model 'claude-opus-55' is not known: assumed is a window of 200,000 tokens"
+    assumed = "the model 'claude-opus-55' is not known: taken is a window of 200,000 tokens"
     assert errors == f"{assumed}; did you mean 'claude-opus-5-5'?\n"
     assert process.returncode == 0
 

@@ -99,8 +99,7 @@ def test_check_tells_what_was_read(run: Callable[..., Result], write: Writer, mo
     read = ["TRIMTAB_STRICT", "trimtab.yaml", "trimtab/configs/minimal.yaml"]
     assert done.stdout.splitlines()[1:] == [f"read, the strongest first: {', '.join(read)}"]
     warning = (
-        "the model 'claude-opus-5-6' is not known: assumed is a window of 200,000 tokens; "
-        "did you mean 'claude-opus-5-5'?"
+        "the model 'claude-opus-5-6' is not known: taken is a window of 200,000 tokens; did you mean 'claude-opus-5-5'?"
     )
     assert done.stderr == f"warning: trimtab.yaml:3: {warning}\n"
     told = json.loads(run("profile", "check", "--json").stdout)

@@ -224,9 +224,7 @@ class Work:
                 raise Refused("waits: thinking of the open turn is bound to it")
             behind = [(depth, id) for depth, id in behind if depth < rules.latest(view)]
             self._opened = True
-        path = self.projection.path
-        if any(all(block.type == "thinking" for block in path[depth].blocks) for depth, _ in behind):
-            raise Refused("would leave an empty message")
+        rules.emptied(view, [id for _, id in behind])
         return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None
 
     # ------------------------------------------------------------------ breakers

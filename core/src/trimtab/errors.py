@@ -116,6 +116,9 @@ class TranscriptError(TrimtabError):
 class ContextOverflow(TrimtabError):  # noqa: N818 - the term of the field
     """The request cannot be brought below the window; the text says what fills it and what to do."""
 
+    report: Any = None
+    """The `Report` of the pass that could not."""
+
 
 class AskFailed(TrimtabError):  # noqa: N818 - thrown into stages as an outcome
     """A model's answer is unusable (empty, cut off, tool markup, too long) or did not come."""

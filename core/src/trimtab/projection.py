@@ -141,8 +141,12 @@ class Projection:
         if isinstance(edit, Replace):
             self._renew(edit.block.partition(".")[0])
         elif isinstance(edit, Drop) and "." in edit.what[0]:
-            for id in {id.partition(".")[0] for id in edit.what}:
-                self._renew(id)
+            ids = {id.partition(".")[0] for id in edit.what}
+            if any(self._empty(self.conversation.nodes[id]) for id in ids):
+                self._lay()
+            else:
+                for id in ids:
+                    self._renew(id)
         elif isinstance(edit, Evict):
             self._renew(edit.block.partition(".")[0])
         elif not isinstance(edit, (Note, Param, Pin)):
@@ -294,8 +298,11 @@ class Projection:
         return {first: span for first, span in spans.items() if self.path[first].id not in self.state.dropped}
 
     def _empty(self, message: Message) -> bool:
-        repair = self.state.repairs.get(message.id)
-        return repair is not None and not repair.blocks
+        """Whether nothing of a message is left: a repair took all of it, or all was thinking that is gone."""
+        repair, faces = self.state.repairs.get(message.id), self.state.faces
+        if repair is not None:
+            return not repair.blocks
+        return bool(message.blocks) and all(b.id in faces and faces[b.id].text is None for b in message.blocks)
 
     def _inserted(self, key: str, start: int, end: int) -> Iterator[Item]:
         for text, _ in self.state.inserts.get(key, ()):

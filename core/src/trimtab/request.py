@@ -76,6 +76,9 @@ def full(view: View, report: Report, what: str) -> ContextOverflow:
         pinned = sum(view.count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)
         parts.append(f"{len(view.pins)} pins: {pinned:,.0f}")
     parts += dict.fromkeys(warning for warning in report.warnings if warning.startswith(VETO))
-    return ContextOverflow(
+    parts += report.failures
+    error = ContextOverflow(
         f"{what} ({'; '.join(parts)}); let stages shorten more (`when`, `target`), use a larger window, or start anew"
     )
+    error.report = report
+    return error

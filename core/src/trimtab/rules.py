@@ -32,7 +32,7 @@ from trimtab.errors import plain
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["Refused", "check", "closed", "latest", "pin", "position", "thinking"]
+__all__ = ["Refused", "check", "closed", "emptied", "latest", "pin", "position", "thinking"]
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
@@ -451,6 +451,20 @@ def _thinking(view: View, ids: Sequence[str], reason: str) -> Drop:
     if any(all(block.type == "thinking" for block in path[depth].blocks) for depth in depths):
         raise Refused("would leave an empty message")
     return Drop(tuple(id for _, id in shown if id in chosen), str(reason))
+
+
+def emptied(view: View, gone: Iterable[str]) -> None:
+    """Raise `Refused` where a message that loses all its blocks, thinking, leaves neighbours that may not be."""
+    gone, faces = set(gone), view.projection.state.faces
+    messages = (item.message for item in view.projection.items if item.message is not None)
+    chosen = {
+        message.depth
+        for message in messages
+        if not gone.isdisjoint(block.id for block in message.blocks)
+        and all(block.id in gone or (block.id in faces and faces[block.id].text is None) for block in message.blocks)
+    }
+    if chosen:
+        _neighbours(view, chosen, folded=False)
 
 
 def closed(view: View) -> int:

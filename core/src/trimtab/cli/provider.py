@@ -43,4 +43,4 @@ def assumed(provider: Provider) -> str:
         return ""
     near = nearest(provider.model)
     other = f"; did you mean {near!r}?" if near else ""
-    return f"the model {provider.model!r} is not known: assumed is a window of {provider.window:,} tokens{other}"
+    return f"the model {provider.model!r} is not known: taken is a window of {provider.window:,} tokens{other}"

@@ -45,12 +45,12 @@ class Driver:
         start = time.perf_counter()
         try:
             prepared = self.session.prepare(messages, self.recording.system, self.recording.tools)
-        except ContextOverflow:
-            self.overflow = True
+        except ContextOverflow as error:
+            self.overflow, failures = True, error.report.failures
         self.milliseconds.append(1000 * (time.perf_counter() - start))
-        return self._refused(known) if self.overflow else prepared
+        return self._refused(known, failures) if self.overflow else prepared
 
-    def _refused(self, known: int) -> Prepared:
+    def _refused(self, known: int, failures: list[str]) -> Prepared:
         """What `ContextOverflow` kept from being sent: the view, and the decisions that this pass added."""
         view = self.session.view
         wires = [item.message.wire if item.wire is None and item.message else item.wire for item in view.messages]
@@ -58,7 +58,7 @@ class Driver:
             Outcome(made.stage, made.free, len(made.edits), made.freed, made.rewritten, made.boundary, "", made.seq)
             for made in self.session.ledger.decisions[known:]
         ]
-        report = Report(decisions=decisions, pins=view.pins)
+        report = Report(decisions=decisions, pins=view.pins, failures=failures)
         return Prepared(wires, self.recording.system, self.recording.tools, {}, report)
 
     def observe(self, request: Request, lacking: float) -> None:

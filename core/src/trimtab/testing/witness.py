@@ -164,7 +164,11 @@ class Witness:
         latest = next((message for message in reversed(projection.path) if message.role == "assistant"), None)
         if latest is None or latest.id in projection.state.repairs:
             return
-        (found,) = (one for one in shown if one.item.message is latest)
+        found = next((one for one in shown if one.item.message is latest), None)
+        if found is None:  # nothing but thinking
+            assert latest.depth < projection.turns[-1], "the latest answer is gone"
+            assert all(block.type == "thinking" for block in latest.blocks), "the latest answer is gone"
+            return
         if found.item.wire is not None:
             assert latest.depth < projection.turns[-1], "the latest answer was changed"
             said = _read(projection.dialect, latest.wire)
