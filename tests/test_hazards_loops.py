@@ -26,7 +26,10 @@ def test_H26_ineffective_passes_come_to_an_end() -> None:
         told += play.send(messages).report.warnings
         messages = [*messages, *rounds(3, first=10 + 3 * n)]
     assert len(edits(play, "fold")) == 3
-    assert told == ["fold-old is switched off for this session: 3 boundaries within 3 requests of each other"]
+    assert told == [
+        "fold-old is switched off for this session: 3 boundaries within 3 requests of each other"
+        "; compact() switches it on again"
+    ]
 
 
 def test_H27_rapid_fire_compaction_trips_the_breaker() -> None:

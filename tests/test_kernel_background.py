@@ -113,7 +113,7 @@ def test_H77_a_note_about_what_was_rewound_does_not_hold() -> None:
     """The conversation went another way while the question was out: the note is not valid there."""
     one = play("About the old way.")
     waiting: list[Callable[[], None]] = []
-    one.session._submit = waiting.append
+    one.session.background.submit = waiting.append
     one.send(talk(3))
     one.session.observe(USAGE)
     one.send([*talk(1), says("Stop."), user("Another way.")])
@@ -127,7 +127,7 @@ def test_H76_what_came_meanwhile_stays() -> None:
     """Requests go on while the question is out; its note speaks of what it saw, and nothing else changes."""
     one = play("Two rounds.")
     waiting: list[Callable[[], None]] = []
-    one.session._submit = waiting.append
+    one.session.background.submit = waiting.append
     one.send(talk(2))
     one.session.observe(USAGE)
     later = one.send(talk(4))
@@ -146,12 +146,12 @@ def test_a_late_answer_does_not_overwrite_what_changed_meanwhile() -> None:
     one.send(talk(2))
     one.session.observe(USAGE)
     waiting: list[Callable[[], None]] = []
-    one.session._submit = waiting.append
+    one.session.background.submit = waiting.append
     one.send(talk(3))
     one.session.observe(USAGE)
     other = one.open()
     other.prepare(talk(3))
-    other._note("scribe", [Note("scribe", {"line": "By hand."})], "manual")
+    other.note("scribe", [Note("scribe", {"line": "By hand."})], "manual")
     waiting.pop()()
     request = one.send(talk(4))
     assert one.session.view.notes("scribe") == {"line": "By hand."}
@@ -168,13 +168,13 @@ def test_it_runs_in_a_thread_of_its_own() -> None:
 
     one = Play(Scribe, stages=["scribe"])
     session = Session.open("t", one.session.profile, ask=ask, ledger=one.ledger, blobs=one.blobs)
-    took = session._took
+    took = session.background._took
 
     def note(job: Any) -> None:
         took(job)
         done.set()
 
-    session._took = note  # type: ignore[method-assign]
+    session.background._took = note  # type: ignore[method-assign]
     session.prepare(talk(2))
     session.observe(USAGE)
     assert done.wait(5)

@@ -87,7 +87,7 @@ def test_the_sum_of_all_that_wait_is_weighed() -> None:
         agent = opened(*({name: {"when": "pays", **KEEP.get(name, {})}} for name in sorted(stages)))
         Do.now, now = None, Do.now
         agent.send(messages[:-2])
-        agent.session.plan.weighed = (0.0, 0.0)
+        agent.session.plan.weighed.clear()
         Do.now = now
         assert set(decided(agent.send(messages))) == (stages if passed else set()), stages
 
@@ -171,6 +171,6 @@ def test_boundaries_that_do_not_pay_open_no_breaker() -> None:
     """Summaries that were only weighed are none of three in a row."""
     agent = opened({"fold-old": {"when": "pays", "keep": 12, "text": "Summary. " * 100}})
     for n in range(7, 14):
-        agent.session.plan.weighed = (0.0, 0.0)
+        agent.session.plan.weighed.clear()
         assert agent.send(talk(n)).report.warnings == []
     assert edits(agent, "note") == []

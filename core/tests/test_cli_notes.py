@@ -247,5 +247,5 @@ def test_others_write_at_the_same_time(play: Play, run: Run, monkeypatch: pytest
     told = run("s", "--set", "-", input=TEXT)
     assert (told.exit_code, told.stderr) == (
         2,
-        "stdin: other processes keep writing to this session; nothing was changed\n",
+        "other processes keep writing to session 's'; nothing was recorded\n",
     )

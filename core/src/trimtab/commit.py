@@ -10,13 +10,10 @@ from trimtab.conversation import Conversation
 from trimtab.draft import Draft, Work
 from trimtab.edits import Evict, Fold, Repair, Replace, hidden, targets
 from trimtab.errors import Lost, TrimtabError
-from trimtab.ledger import FULL, Decision, Ledger
+from trimtab.ledger import FULL, TRIES, Decision, Ledger
 from trimtab.projection import Item, Projection
 
 __all__ = ["commit", "record", "stored_text"]
-
-TRIES = 10
-"""Attempts to append while other processes write to the same session."""
 
 
 def stored_text(text: str) -> bytes:

@@ -109,8 +109,6 @@ class Location:
     """Where a list of messages lies."""
 
     path: list[Message]
-    shared: int
-    """How many messages of the path were on the previous path too."""
     handed: list[Any]
     """For each message of the path the object handed in; None where that was not what was said."""
     rendered: Mapping[int, Any]
@@ -148,12 +146,9 @@ class Conversation:
             self._straight &= said
             seen.append(path[-1].wire if said else plain)
             ends.append(len(path))
-        shared = end
-        while shared < min(len(path), len(self._path)) and path[shared] is self._path[shared]:
-            shared += 1
         self._path, self._seen, self._ends = path, seen, ends
         if self._straight:
-            return Location(list(path), shared, list(messages), {}, straight=True)
+            return Location(list(path), list(messages), {}, straight=True)
         handed: list[Any] = [None] * len(path)
         rendered = {}
         for index, stop in enumerate(ends):
@@ -163,7 +158,7 @@ class Conversation:
                 else:
                     rendered[stop - 1] = messages[index]
         self._straight = len(path) == len(seen) and None not in handed
-        return Location(list(path), shared, handed, rendered, straight=False)
+        return Location(list(path), handed, rendered, straight=False)
 
     def _known(self, messages: Sequence[Any]) -> int:
         """How many messages equal those of the last call; one comparison in C when all do."""

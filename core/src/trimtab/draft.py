@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import KERNEL, Drop, Edit, Fold, Insert, Note, hidden, targets
+from trimtab.edits import KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, hidden, targets
 from trimtab.errors import told
 from trimtab.projection import Projection
 from trimtab.provider import Price
@@ -37,10 +37,15 @@ class Plan:
     strict: bool = False
     prefix_bound: bool = False
     price: Price = field(default_factory=Price)
-    weighed: tuple[float, float] = (0.0, 0.0)
-    """Tokens of the view at which `pays` last said no, and from which it may say yes."""
+    weighed: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By a conversation's first message: tokens at which `pays` last said no, and from which it may say yes."""
     failures: Counter[str] = field(default_factory=Counter)
     """Failing passes in a row, by plugin."""
+
+    def runs(self, stage: Stage, works: Callable[[str], bool]) -> bool:
+        """Whether a stage's breaker is shut, and no working stage stands in for it."""
+        unless = stage.options.unless
+        return works(stage.name) and not any(other.name == unless and works(unless) for other in self.stages)
 
 
 @dataclass(slots=True)
@@ -224,7 +229,7 @@ class Work:
                 raise Refused("waits: thinking of the open turn is bound to it")
             behind = [(depth, id) for depth, id in behind if depth < rules.latest(view)]
             self._opened = True
-        rules.emptied(view, [id for _, id in behind])
+        rules.check_emptied(view, [id for _, id in behind])
         return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None
 
     # ------------------------------------------------------------------ breakers
@@ -250,11 +255,11 @@ class Work:
                 self.plan.failures[name] = 0
 
     def rearm(self) -> None:
-        """Shut all breakers again (R29)."""
+        """Shut all breakers again (R29), and try again what the provider refused."""
         self.plan.failures.clear()
         for key, said in list(self.projection.state.notes.items()):
             name, _, kind = key.removeprefix(KERNEL).rpartition(":")
-            if said and key.startswith(KERNEL) and kind in ("boundaries", "breaker"):
+            if said and key.startswith(KERNEL) and kind in ("boundaries", "breaker", REFUSED):
                 self.write(name, kind, None, self.projection.path[0].id)
 
     def watch(self, draft: Draft) -> None:
@@ -266,7 +271,7 @@ class Work:
             self._break(name, f"{FAILURES} boundaries within {FAILURES} requests of each other")
 
     def _break(self, name: str, why: str) -> None:
-        self.report.warnings.append(f"{name} is switched off for this session: {why}")
+        self.report.warnings.append(f"{name} is switched off for this session: {why}; compact() switches it on again")
         self.write(name, "breaker", why, self.projection.path[0].id)
 
     def works(self, name: str) -> bool:

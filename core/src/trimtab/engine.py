@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trimtab import rules
 from trimtab.ask import Ask, Asker
-from trimtab.background import Job, Submit, begin
+from trimtab.background import Background, Job, Submit
 from trimtab.cache import Cache
 from trimtab.commit import commit, stored_text
 from trimtab.conversation import Conversation, Location, digest
@@ -22,18 +21,21 @@ from trimtab.errors import (
     Overflow,
     PluginError,
     StorageError,
+    ToolError,
     TrimtabError,
     Unknown,
     Veto,
     told,
 )
+from trimtab.heads import Heads
 from trimtab.hooks import BROKEN, VETO
 from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.lock import lock_of
 from trimtab.names import Names
+from trimtab.offers import TOOLS, offered, returned, tools_of
 from trimtab.parts import part
-from trimtab.pipeline import TOOLS, Pass
+from trimtab.pipeline import Pass
 from trimtab.plugins import manager
 from trimtab.profile import Profile
 from trimtab.projection import Projection
@@ -53,9 +55,6 @@ OFF = ("", "0", "false", "no", "off")
 
 SANE = 10
 """Windows; a usage above that many says nothing about a request."""
-
-KEPT = 8
-"""System texts and tool lists remembered: those of a main conversation and its sub-agents, with and without markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +112,18 @@ class Engine:
             stage_tools=stage_tools,
         )
         self._ask = ask
-        self._submit = background
+        self.background = Background(self, background, ask)
         self._manager = manager(profile.hooks)
         stages = [_made(item) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
-        self._heads: list[tuple[tuple[Any, Any], str, int]] = []
+        self._head = Heads(self.dialect, self.counter)
         self._started = False
-        self._mended = 0
-        """Messages of the path up to which repairs are recorded."""
         self._prepared = False
         """Whether the last call gave out a request of ours: only then usage says anything about it."""
         self._last: Input | None = None
-        self._request: Request | None = None
+        self.request: Request | None = None
         """The last one that was given out."""
-        self._busy = False
-        """Whether background work is going on."""
-        self._late: list[str] = []
-        """What the next report should say of it."""
-        self._lock = lock_of(id)
+        self.lock = lock_of(id)
 
     @property
     def view(self) -> View:
@@ -144,7 +137,7 @@ class Engine:
     def _compact(
         self, messages: Sequence[Any] | None, system: Any, tools: Any, instructions: str, keep: Any
     ) -> Generator[Ask, Any, Request]:
-        call = self._last if messages is None else Input(messages, system, tools)
+        call = self._last if messages is None else Input(list(messages), system, tools)
         if call is None:
             raise Unknown(f"session {self.id!r} has prepared no request yet: hand over messages")
         self.context.instructions, self.context.keep = instructions.strip(), keep
@@ -154,30 +147,36 @@ class Engine:
             self.context.instructions, self.context.keep = "", None
 
     def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
-        if self._last is None or self.projection is None:
+        if self._last is None:
             raise Unknown(f"session {self.id!r} has prepared no request yet")
-        view = self.view
-        refusal = refusal_of(view, error)
-        if refusal is None:
+        refusal = None if self.projection is None else refusal_of(self.view, error)
+        if refusal is None or self.projection is None:
             raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
+        view = self.view
         self.cache.refused()
         if refusal.kind == "feature":
             refused = ((refusal.feature, REFUSED, True),)
-            return (yield from self._prepare(replace(self._last, trigger="auto", overflow=None, notes=refused)))
+            request = yield from self._prepare(replace(self._last, trigger="auto", overflow=None, notes=refused))
+            request.report.warnings.append(
+                f"{refusal.feature} was refused, so it is off for this session; compact() switches it on again"
+            )
+            return request
         tokens, limit = view.tokens, float(view.window.window)
         notes: tuple[tuple[str, str, Any], ...] = ()
         if refusal.kind != "bytes":
             tokens, limit = sized(view, refusal)
             self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
-            if limit < view.window.window:
-                notes = (("window", LIMIT, limit),)
+            if refusal.kind == "tokens":
                 self._narrow(limit)
+            if refusal.limit and limit < self.provider.window:
+                notes = (("window", self._limit, limit),)
         overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
-        request = yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes))
-        if not any(outcome.freed > 0 for outcome in request.report.decisions):
-            why = f"the provider refused the request as too large in {'bytes' if overflow.bytes else 'tokens'}"
-            raise full(self.view, request.report, f"{why}, and no stage of the profile makes it smaller")
-        return request
+        return (yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes)))
+
+    @property
+    def _limit(self) -> str:
+        """The key of the note of the most that this model was seen to take."""
+        return f"{LIMIT}:{self.provider.model}"
 
     def _narrow(self, limit: float) -> None:
         """From now on no request may be larger than what the provider takes (H51)."""
@@ -213,40 +212,23 @@ class Engine:
                 self.cache.correct(usage.read + usage.written, usage.total)
             if usage.total > self.context.window.window:
                 return True, []
-        return False, self._begin()
+        return False, self.background.begin()
 
-    def _begin(self) -> list[Job]:
-        """Start the stages' background work on a view that stays as it is; what is left of it to do."""
-        able = [stage for stage in self.plan.stages if type(stage).observe is not Stage.observe]
-        stages = [stage for stage in able if not self.view.notes(f"{KERNEL}{stage.name}:breaker")]
-        if self._busy or self.projection is None or not stages:
-            return []
-        context = replace(self.context, meter=copy.copy(self.meter), names=Names(), advise=lambda: None)
-        jobs = begin(stages, View(self.projection, context), self._request)
-        jobs = [job for job in jobs if job.notes or job.trouble or job.asks]
-        if jobs:
-            self.projection = self.projection.copy()  # the jobs keep this one
-            self._busy = True
-        return jobs
+    def runs(self, stage: Stage) -> bool:
+        """Whether a stage's breaker is shut, and no working stage stands in for it."""
+        return self.plan.runs(stage, lambda name: not self.view.notes(f"{KERNEL}{name}:breaker"))
 
-    def _took(self, job: Job) -> None:
-        """Record what background work found, if the conversation still holds what it is about (H77)."""
-        self._late += job.trouble
-        tip = job.view.projection.path[-1].id
-        notes = [Note(note.key, note.data, note.upto or tip) for note in job.notes]
-        try:
-            self._note(job.stage.name, notes, "background", since=job.view)
-        except (StorageError, TrimtabError) as error:
-            self._late.append(f"{job.stage.name}, in the background: {told(error)}")
+    def note(self, stage: str, notes: Sequence[Any], trigger: str, since: View | None = None) -> list[str]:
+        """Record notes between two passes; what was refused, and why.
 
-    def _note(self, stage: str, notes: Sequence[Any], trigger: str, since: View | None = None) -> None:
-        """Record notes between two passes; not one whose like has changed ``since`` the view that it was made of."""
+        Refused is one whose like has changed ``since`` the view that it was made of.
+        """
         if not notes or self.projection is None:
-            return
+            return []
         if self.ledger.reload():
-            self.projection = Projection(self.conversation, self.projection.path, self.ledger.rows())
+            self._replay()
         work, draft = Work(self.plan, self.projection, self.context, Report(trigger), manual=False), Draft(stage)
-        now = dict(self.projection.state.notes)
+        now, trouble = dict(self.projection.state.notes), []
         for note in notes:
             if not isinstance(note, Note):
                 raise TrimtabError(f"may not yield {type(note).__name__}")
@@ -255,84 +237,111 @@ class Engine:
                     raise rules.Refused("changed meanwhile")
                 edit = rules.check(work.view, note)
             except rules.Refused as refusal:
-                self._late.append(f"{stage}: a note was refused: {refusal}")
+                trouble.append(f"{stage}: a note was refused: {refusal}")
                 continue
             work.apply(edit)
             draft.edits.append(edit)
         work.add(draft)
         if work.drafts:
             self.projection = commit(work, self.ledger, self.conversation, self.clock(), trigger)
+        return trouble
 
-    def _prepare(self, call: Input) -> Generator[Ask, Any, Request]:
-        messages, system, tools = list(call.messages), call.system, call.tools
-        raw = Request(list(messages), system, tools)
-        self._prepared = False
-        self._last = call
-        if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not messages:
-            return raw
-        self.context.now = self.clock()
-        report = Report(call.trigger, warnings=self._late, cleared=self.context.cleared)
-        self._late = []
+    def _replay(self) -> None:
+        """The ledger has other rows: the projection of the last request as they say."""
+        if self.projection is not None:
+            self.projection = Projection(self.conversation, self.projection.path, self.ledger.rows())
+
+    def _called(self, block: Any) -> Any:
+        call, view = self.dialect.call(block), self.view
+        owner = (tools_of(view) or {}).get(call.name) if call is not None and self.context.stage_tools else None
+        if call is None or owner is None:
+            return None
+        stage = next((stage for stage in self.plan.stages if stage.name == owner[0]), None)
         try:
-            if self.ledger.reload():
-                self.projection = None  # another process decided something
-        except StorageError as error:
-            report.failures.append(f"the ledger could not be read anew: {told(error)}")
-        try:
-            location = self.conversation.locate(messages)
-            base = self._project(location)
-            self._narrow(base.state.notes.get(f"{KERNEL}window:{LIMIT}") or self.context.window.window)
-            offered = self._offered(base, report)
-            if offered and f"{KERNEL}stage:{TOOLS}" not in base.state.notes:
-                call = replace(call, notes=(*call.notes, ("stage", TOOLS, [asdict(tool) for tool in offered])))
-            tools = self.dialect.tools(tools, offered) if offered else tools
-            self.context.tool_names = self.dialect.tool_names(tools)
-            head = self._head(system, tools)
-        except Exception as error:
-            if self.plan.strict:
+            if stage is None:
+                raise ToolError(f"the tool {call.name} is no longer there")
+            text, notes = returned(stage.call_tool(view, call.name, call.input), view)
+            self.background.trouble += self.note(stage.name, notes, "tool")
+        except BROKEN as error:
+            if self.plan.strict and not isinstance(error, ToolError):
                 raise
-            self.projection = None
-            raw.report.failures.append(f"the messages could not be read, handed back as they are: {told(error)}")
+            text = str(error) if isinstance(error, ToolError) else f"The tool failed: {told(error)}"
+            return self.dialect.result(call.id, text, True)
+        return self.dialect.result(call.id, text, False)
+
+    def _prepare(self, given: Input) -> Generator[Ask, Any, Request]:
+        self._prepared, self._last = False, given
+        report = Report(given.trigger, cleared=self.context.cleared)
+        raw = Request(list(given.messages), given.system, given.tools, report=report)
+        if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not raw.messages:
             return raw
-        keys, weights = self._keys(base, head)
-        self._adopt(base, keys, weights)
-        held = self.cache.held(keys, self.context.now)
+        report.warnings = self.background.told()
+        self.context.now = self.clock()
+        self._reload(report)
+        try:
+            location = self.conversation.locate(list(given.messages))
+            base = self._project(location)
+            self._narrow(base.state.notes.get(f"{KERNEL}window:{self._limit}") or self.window.window)
+            tools, new = self._offered(base, given.tools, report)
+            head, self.context.head = self._head(given.system, tools)
+        except Exception as error:
+            return self._unread(raw, "the messages could not be read, handed back as they are", error)
 
         def render(projection: Projection) -> Request:
             view = View(projection, self.context)
-            return rendered(view, location, system, tools, self.provider.features)
+            return rendered(view, location, given.system, tools, self.provider.features)
 
         try:
-            work = yield from self._pass(base, location, report, call, held, render)
+            given = replace(given, notes=(*given.notes, *new))
+            self.projection = yield from self._pass(base, report, given, head, render)
         except ContextOverflow:
             raise
         except Exception as error:
             if self.plan.strict:
                 raise
             report.failures.append(f"nothing was decided in this pass: {told(error)}")
-            report.decisions, work = [], base
-        self.projection = work
+            report.decisions, self.projection = [], base
         try:
-            request = render(work)
-            self._figures(work, report, head)
-            request.report = report
+            request = render(self.projection)
+            self._figures(self.projection, report, head)
         except Exception as error:
-            if self.plan.strict:
-                raise
-            self.projection = None
-            raw.report.failures.append(f"the view could not be rendered, handed back as it was said: {told(error)}")
-            return raw
+            return self._unread(raw, "the view could not be rendered, handed back as it was said", error)
+        request.report = report
+        self._check(request, given.overflow)
+        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
+        self._prepared, self.request = True, request
+        return request
+
+    def _reload(self, report: Report) -> None:
+        try:
+            if self.ledger.reload():
+                self.projection = None  # another process decided something
+        except StorageError as error:
+            report.failures.append(f"the ledger could not be read anew: {told(error)}")
+
+    def _unread(self, raw: Request, what: str, error: Exception) -> Request:
+        """What was handed in, where nothing can be made of it; raises where `strict` is set."""
+        if self.plan.strict:
+            raise error
+        self.projection = None
+        raw.report.failures.append(f"{what}: {told(error)}")
+        return raw
+
+    def _check(self, request: Request, overflow: Overflow | None) -> None:
+        """Raise `ContextOverflow` where it is too large still; where `strict`, `TrimtabError` if it is invalid."""
+        report, window = request.report, self.window
         if self.plan.strict:
             witness(self.dialect, request.messages)
-        limit, why = float(self.window.block), ""
-        if call.overflow is not None and not call.overflow.bytes:  # the provider's own word, not our count
-            limit, why = call.overflow.limit, "the provider refused the request; what is left of it: "
+        weighs = f"about {report.tokens_after:,.0f} tokens"
+        if overflow is not None and not any(outcome.freed > 0 for outcome in report.decisions):
+            what = f"the provider refused the request as too large in {'bytes' if overflow.bytes else 'tokens'}"
+            raise full(self.view, report, f"{what}, and no stage of the profile makes it smaller: {weighs}")
+        limit, why = float(window.block), ""
+        if overflow is not None and not overflow.bytes:  # the provider's own word, not our count
+            limit, why = overflow.limit, "the provider refused the request; what is left of it: "
         if report.tokens_after >= limit:
-            window = f"the limit is {limit:,.0f} of a window of {self.window.window:,}"
-            raise full(self.view, report, f"{why}about {report.tokens_after:,.0f} tokens, {window}")
-        self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
-        self._prepared, self._request = True, request
-        return request
+            what = f"{why}{weighs}, the limit is {limit:,.0f} of a window of {window.window:,}"
+            raise full(self.view, report, what)
 
     def _figures(self, work: Projection, report: Report, head: str) -> None:
         """What the report says of the request."""
@@ -342,35 +351,39 @@ class Engine:
         report.tokens_after = view.tokens
         report.pins = view.pins
 
-    def _offered(self, base: Projection, report: Report) -> list[Tool]:
-        """The tools of stages: those that the conversation began with, for a change would cost all that is cached."""
+    def _offered(self, base: Projection, tools: Any, report: Report) -> tuple[Any, tuple[tuple[str, str, Any], ...]]:
+        """The tools with those of stages, and what is to be noted of these.
+
+        They are those that the session began with, for a change would cost all that is cached.
+        """
+        view, new = View(base, self.context), tuple[tuple[str, str, Any], ...]()
+        self.context.tool_names = self.dialect.tool_names(tools)
         if not self.context.stage_tools:
-            return []
-        known = base.state.notes.get(f"{KERNEL}stage:{TOOLS}")
-        if known is not None:
-            return [Tool(**tool) for tool in known]
-        found = []
-        for stage in self.plan.stages:
-            try:
-                found += list(stage.tools(View(base, self.context)))
-            except BROKEN as error:
-                if self.plan.strict:
-                    raise
-                report.failures.append(f"{stage.name}: {told(error)}")
-        return found
+            return tools, new
+        found = tools_of(view)
+        if found is None:
+            taken, stages = self.context.tool_names, self.plan.stages
+            rows = offered(view, stages, taken, report, strict=self.plan.strict)
+            new = (("stage", TOOLS, rows),)
+            found = {row["name"]: ("", Tool(row["name"], row["description"], row["schema"])) for row in rows}
+        added = [tool for _, tool in found.values()]
+        self.context.tool_names = (*self.context.tool_names, *(tool.name for tool in added))
+        return self.dialect.tools(tools, added) if added else tools, new
 
     def _pass(
         self,
         base: Projection,
-        location: Location,
         report: Report,
-        call: Input,
-        held: int,
+        given: Input,
+        head: str,
         render: Callable[[Projection], Request],
     ) -> Generator[Ask, Any, Projection]:
+        keys, weights = self._keys(base, head)
+        self._adopt(base, keys, weights)
+        held = self.cache.held(keys, self.context.now)
         source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
         idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
-        first = self._first_unrepaired(base, location)
+        first = self._first_unrepaired(base)
         repairs = self.dialect.repair(base.path, first)
         banned: frozenset[str] | None = frozenset()
         while True:
@@ -378,9 +391,9 @@ class Engine:
             self.context.guides = []
             report.decisions, report.refused, report.held = [], {}, held
             report.tokens_before = View(base, self.context).tokens
-            run = Pass(self.plan, base, self.context, report, call.trigger, idle, call.overflow, render)
+            run = Pass(self.plan, base, self.context, report, given.trigger, idle, given.overflow, render)
             run.work.banned = banned
-            for name, key, data in call.notes:
+            for name, key, data in given.notes:
                 run.work.write(name, key, data, "")
             run.repair(repairs, base.path[first:])
             try:
@@ -391,18 +404,20 @@ class Engine:
                 if banned is not None:  # then nothing that a veto could refuse is left
                     banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue
+            finally:
+                self.context.advise = lambda: None
             break
-        self.context.advise = lambda: None
         work = run.work
         if work.drafts:
-            base = commit(work, self.ledger, self.conversation, self.context.now, call.trigger)
+            base = commit(work, self.ledger, self.conversation, self.context.now, given.trigger)
         self._started = True  # not before: what session_start inserted is recorded now
-        self._mended = len(base.path)
+        base.mended = len(base.path)
         return base
 
-    def _first_unrepaired(self, base: Projection, location: Location) -> int:
+    @staticmethod
+    def _first_unrepaired(base: Projection) -> int:
         """Where the exchange begins that the first new message belongs to."""
-        start = min(location.shared, self._mended) if self.projection is not None else 0
+        start = base.mended
         while start and base.path[start - 1].role != "assistant":
             start -= 1
         while start and base.path[start - 1].role == "assistant":
@@ -412,24 +427,12 @@ class Engine:
     def _project(self, location: Location) -> Projection:
         """The projection of the path: extended where only new messages came, else replayed from the ledger."""
         known, path = self.projection, location.path
-        if known is not None and location.shared == len(known.path) and known.conversation is self.conversation:
-            news = path[location.shared :]
+        if known is not None and known.path == path[: len(known.path)]:
+            news = path[len(known.path) :]
             if not any(message.id in self.ledger.touched for message in news):
                 known.extend(news)
                 return known
         return Projection(self.conversation, path, self.ledger.rows())
-
-    def _head(self, system: Any, tools: Any) -> str:
-        """The key of this system text and tool list, whatever their cache markers; counts them once."""
-        known = next((head for head in self._heads if head[0] == (system, tools)), None)
-        if known is None:
-            bare = self.dialect.bare(system), self.dialect.bare(tools)
-            key = digest(*bare)
-            sizes = [size for _, other, size in self._heads if other == key]
-            known = copy.deepcopy((system, tools)), key, sizes[0] if sizes else self.dialect.head(*bare, self.counter)
-            self._heads = [known, *self._heads[: KEPT - 1]]
-        self.context.head = known[2]
-        return known[1]
 
     def _keys(self, projection: Projection, head: str) -> tuple[list[str], list[float]]:
         """The request as the cache model sees it: keys and uncalibrated tokens, system and tools first."""

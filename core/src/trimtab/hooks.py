@@ -11,6 +11,7 @@ from trimtab.draft import Draft, Work
 from trimtab.edits import Guide, Insert, Pin
 from trimtab.errors import TrimtabError, Veto, plain
 from trimtab.hookspecs import Source, Trigger
+from trimtab.projection import Projection
 from trimtab.rules import Refused
 from trimtab.view import View
 
@@ -26,12 +27,12 @@ BROKEN = (Exception, SystemExit)
 """What a plugin may raise at the cost of its own effect only; an interrupt by the user is not its own."""
 
 
-def bounded(call: Iterable[Any], work: Work) -> Iterator[Any]:
+def bounded(call: Iterable[Any], projection: Projection) -> Iterator[Any]:
     """What a plugin yields; raises `TrimtabError` where it does not end: at several things for each block there is."""
     most = ENDLESS
     for count, said in enumerate(call):
         if count >= most:
-            most = ENDLESS + 4 * sum(len(message.blocks) for message in work.projection.path)
+            most = ENDLESS + 4 * sum(len(message.blocks) for message in projection.path)
             if count >= most:
                 raise TrimtabError(f"yields more than {most} things")
         yield said
@@ -43,7 +44,7 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
         if not work.works(name):
             continue
         try:
-            yielded = list(bounded(call, work))
+            yielded = list(bounded(call, work.projection))
         except Veto as veto:
             try:
                 reason, stages = f"{name}: {plain(veto.reason)}", tuple(map(plain, veto.stages))

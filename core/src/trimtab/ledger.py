@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trimtab.edits import Edit, Fold, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
-from trimtab.errors import StorageError
+from trimtab.errors import Lost, StorageError
 from trimtab.stores import BlobStore, LedgerStore
 
 __all__ = ["Decision", "Ledger"]
 
 VERSION = 1
 """Of a row's format; a newer one is refused rather than misread."""
+
+TRIES = 10
+"""Attempts to append while other processes write to the same session: chosen."""
 
 FULL = ".full"
 """Behind the id of a fold's first message: the key of the text of the whole run among the originals."""
@@ -110,6 +113,15 @@ class Ledger:
         written = [replace(decision, seq=last + n + 1) for n, decision in enumerate(decisions)]
         self._take(written)
         return written
+
+    def insist(self, make: Callable[[], Sequence[Decision]]) -> list[Decision]:
+        """Append what ``make`` gives, anew each time that another process was first; raises `StorageError`."""
+        for _ in range(TRIES):
+            try:
+                return self.append(make())
+            except Lost:
+                self.reload()
+        raise StorageError(f"other processes keep writing to session {self.session!r}; nothing was recorded")
 
     def _take(self, decisions: Sequence[Decision]) -> None:
         for decision in decisions:

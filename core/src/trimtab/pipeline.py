@@ -24,16 +24,16 @@ from trimtab.stage import Stage
 from trimtab.view import Context, View
 from trimtab.when import HORIZON, Opening, opening
 
-__all__ = ["ASKED", "ATTEMPTS", "TOOLS", "Pass", "answered"]
+__all__ = ["ASKED", "ATTEMPTS", "Pass", "answered"]
 
 ASKED = "asked"
 """The kernel's note that a decision (its number in the place of a plugin's name) is to be undone in the next pass."""
 
+ENOUGH = 0.9
+"""Of what the provider takes, the most that a recovery may leave: chosen, so that the answer has room."""
+
 ATTEMPTS = "attempts"
 """The kernel's note of recoveries: the request (answers so far), and how many there were for it."""
-
-TOOLS = "tools"
-"""The kernel's note of the tools that stages offer in this session."""
 
 
 class Pass:
@@ -123,6 +123,7 @@ class Pass:
         for stage in self.plan.stages:
             wanted = stage.options.target
             target = view.window.tokens(wanted) if wanted is not None else float(view.window.auto)
+            target = min(target, ENOUGH * overflow.limit)
             if type(stage).recover is Stage.recover or not work.works(stage.name):
                 continue
             if overflow.bytes or view.tokens > target:
@@ -135,13 +136,19 @@ class Pass:
     def _tag(self) -> None:
         """Tag messages from the first that was not sent, where a stage wants it and the model has its tool (R13)."""
         work, view = self.work, self.work.view
-        wanted = view.stage_tools and any(work.works(stage.name) and stage.tags() for stage in self.plan.stages)
-        if wanted and not work.projection.state.tags:
+        if view.stage_tools and not work.projection.state.tags and any(map(self._tags, self.plan.stages)):
             unsent = next((message for message in work.projection.path if not view.sent(message.depth)), None)
             if unsent is not None:
                 draft = Draft("kernel", [Tag(unsent.id)])
                 work.apply(draft.edits[0])
                 work.add(draft)
+
+    def _tags(self, stage: Stage) -> bool:
+        try:
+            return self.work.works(stage.name) and stage.tags()
+        except hooks.BROKEN as error:
+            self.work.fail(stage.name, error)
+            return False
 
     def _evicted(self) -> None:
         """Show the placeholder of what was evicted where the cache no longer holds it, or is no longer edited (R14)."""
@@ -164,7 +171,7 @@ class Pass:
     def _look(self, stage: Stage, again: int | None = None) -> Generator[Ask, Any, bool]:
         """One look of one stage; True if it would look again behind a break that others make (R4)."""
         options, work = stage.options, self.work
-        if not self._runs(stage):
+        if not self.plan.runs(stage, self.work.works):
             return False
         gate = Opening(behind=again)
         if again is None and type(stage).free is not Stage.free:
@@ -177,11 +184,6 @@ class Pass:
         yield from self._propose(stage, gate)
         return waits
 
-    def _runs(self, stage: Stage) -> bool:
-        """Whether its breaker is shut, and no working stage stands in for it."""
-        unless, works = stage.options.unless, self.work.works
-        return works(stage.name) and not any(other.name == unless and works(unless) for other in self.plan.stages)
-
     def _weigh(self) -> Generator[Ask, Any, list[Stage]]:
         """The stages that went through because what all that wait for `pays` would free together pays (R1).
 
@@ -192,10 +194,11 @@ class Pass:
             stage
             for stage in self.plan.stages
             if any(condition.word == "pays" for condition in stage.options.when.words)
-            and self._runs(stage)
+            and self.plan.runs(stage, self.work.works)
             and not opening(stage.options, work.view, self.idle, manual=self.manual).everything
         ]
-        no, again = self.plan.weighed
+        here = work.projection.path[0].id
+        no, again = self.plan.weighed.get(here, (0.0, 0.0))
         if not stages or price.cache_read <= 0 or no <= work.view.tokens < again:
             return []
         held, raw, known = work.context.held, work.projection.raw, len(work.drafts)
@@ -217,7 +220,7 @@ class Pass:
         # Each token that is freed and not written again brings a yes nearer by both; about as many age as come.
         lacking = (written * loss - saved * gain) / (gain + loss)
         tokens, least = work.view.tokens, min(stage.options.at_least for stage in stages)
-        self.plan.weighed = tokens, tokens + max(lacking, least)
+        self.plan.weighed[here] = tokens, tokens + max(lacking, least)
         for name in dict.fromkeys(stage.name for stage in stages):
             self.report.refuse(name, "does not pay")
         return []
@@ -260,7 +263,7 @@ class Pass:
             proposals = (edit for edit in proposals)
         answer: Any = None
         try:
-            for _ in hooks.bounded(iter(int, 1), self.work):
+            for _ in hooks.bounded(iter(int, 1), self.work.projection):
                 try:
                     edit = proposals.throw(answer) if isinstance(answer, AskFailed) else proposals.send(answer)
                 except StopIteration:

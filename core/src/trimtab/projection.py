@@ -104,6 +104,8 @@ class Projection:
         self.path = path
         self.rows = list(rows)
         self.version = 0
+        self.mended = 0
+        """Messages of the path up to which repairs are recorded."""
         self.rounds: list[int] = []
         """For each message of the path the index at which its round starts; -1 outside rounds."""
         self.turns: list[int] = []

@@ -32,7 +32,7 @@ from trimtab.errors import plain
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["Refused", "check", "closed", "emptied", "latest", "pin", "position", "thinking"]
+__all__ = ["Refused", "check", "check_emptied", "closed", "data", "latest", "pin", "position", "thinking"]
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
@@ -359,7 +359,7 @@ def _evict(view: View, edit: Evict) -> Evict:
 
 
 def _param(view: View, edit: Param) -> Param:
-    feature, settings = plain(edit.feature), _data(edit.settings)
+    feature, settings = plain(edit.feature), data(edit.settings)
     if not view.offers(feature):
         raise Refused(f"the provider has no {feature}")
     if view.projection.state.params.get(feature) == settings:
@@ -373,18 +373,18 @@ def _note(view: View, edit: Note) -> Note:
         raise Refused("the note's message is not on this path")
     if key.startswith(KERNEL):
         raise Refused("a note of the kernel")
-    return Note(key, _data(edit.data), upto)
+    return Note(key, data(edit.data), upto)
 
 
-def _data(said: Any) -> Any:
+def data(said: Any) -> Any:
     """A copy of JSON data: the ledger's and ours stay one."""
     try:
-        data = json.loads(json.dumps(said))
+        made = json.loads(json.dumps(said))
     except (TypeError, ValueError, RecursionError):
         raise Refused("data must be JSON") from None
-    if _deep(data):
+    if _deep(made):
         raise Refused("data is nested too deeply")
-    return data
+    return made
 
 
 def pin(view: View, edit: Pin) -> Pin:
@@ -453,7 +453,7 @@ def _thinking(view: View, ids: Sequence[str], reason: str) -> Drop:
     return Drop(tuple(id for _, id in shown if id in chosen), str(reason))
 
 
-def emptied(view: View, gone: Iterable[str]) -> None:
+def check_emptied(view: View, gone: Iterable[str]) -> None:
     """Raise `Refused` where a message that loses all its blocks, thinking, leaves neighbours that may not be."""
     gone, faces = set(gone), view.projection.state.faces
     messages = (item.message for item in view.projection.items if item.message is not None)
@@ -471,6 +471,8 @@ def closed(view: View) -> int:
     """The position from which thinking is untouchable: the open turn, and an answer whose calls were just answered."""
     turns, start = view.projection.turns, latest(view)
     opened = turns[-1] if turns else 0
+    if turns and view.projection.path[-1].role == "assistant" and not _waiting(view):
+        return len(turns)  # the answer that closes the turn is the last message
     calls = any(block.type == "tool_use" for message in view.projection.path[start:] for block in message.blocks)
     return min(opened, start) if calls else opened
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from trimtab.ask import Asker, adrive, drive
-from trimtab.background import Job, Submit, daemon
+from trimtab.background import Submit, daemon
 from trimtab.commit import record
 from trimtab.draft import Draft
 from trimtab.edits import KERNEL, Note
 from trimtab.engine import Engine, Input
 from trimtab.errors import (
-    ToolError,
     Unknown,
-    told,
 )
-from trimtab.hooks import BROKEN
 from trimtab.ledger import Ledger
 from trimtab.parts import part
 from trimtab.pipeline import ASKED
@@ -77,13 +73,13 @@ class Session(Engine):
         Raises `ContextOverflow` where it cannot be brought below the window; any other trouble is reported and the
         last view plus the new messages is returned (``strict: true`` raises instead).
         """
-        with self._lock:
-            return drive(self._prepare(Input(messages, system, tools)), self._ask)
+        with self.lock:
+            return drive(self._prepare(Input(list(messages), system, tools)), self._ask)
 
     async def aprepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
         """`prepare` for event loops: ``ask`` may return an awaitable."""
-        async with self._lock:
-            return await adrive(self._prepare(Input(messages, system, tools)), self._ask)
+        async with self.lock:
+            return await adrive(self._prepare(Input(list(messages), system, tools)), self._ask)
 
     def compact(
         self,
@@ -99,7 +95,7 @@ class Session(Engine):
         Without ``messages`` those of the last request. ``instructions`` go to whoever summarises; ``keep`` replaces the
         option of that name: a number of messages, or ``{"tokens": …, "texts": …, "max": …}``.
         """
-        with self._lock:
+        with self.lock:
             return drive(self._compact(messages, system, tools, instructions, keep), self._ask)
 
     async def acompact(
@@ -112,7 +108,7 @@ class Session(Engine):
         keep: Any = None,
     ) -> Request:
         """`compact` for event loops."""
-        async with self._lock:
+        async with self.lock:
             return await adrive(self._compact(messages, system, tools, instructions, keep), self._ask)
 
     def recover(self, error: Any) -> Request:
@@ -121,12 +117,12 @@ class Session(Engine):
         ``error`` is what the client raised, or a response that means the same (`observe` tells). One that a smaller
         request does not help is raised as it came. Raises `ContextOverflow` where nothing is left to do.
         """
-        with self._lock:
+        with self.lock:
             return drive(self._recover(error), self._ask)
 
     async def arecover(self, error: Any) -> Request:
         """`recover` for event loops."""
-        async with self._lock:
+        async with self.lock:
             return await adrive(self._recover(error), self._ask)
 
     def observe(self, response: Any) -> bool:
@@ -135,22 +131,16 @@ class Session(Engine):
         Corrects the meter and, where the usage says what was read and written, the cache model; starts what stages do
         in the background. True if the answer is no answer, for the request was too large: then call `recover` with it.
         """
-        with self._lock:
+        with self.lock:
             overflow, jobs = self._observe(response)
-        if jobs and self._submit is not None:
-            self._submit(lambda: self._work(jobs))
-        elif jobs:
-            self._work(jobs)
+        self.background.go(jobs)
         return overflow
 
     async def aobserve(self, response: Any) -> bool:
         """`observe` for event loops: background work is a task of the running loop."""
-        async with self._lock:
+        async with self.lock:
             overflow, jobs = self._observe(response)
-        if jobs and self._submit is not None:
-            self._task = asyncio.get_running_loop().create_task(self._awork(jobs))
-        elif jobs:
-            await self._awork(jobs)
+        await self.background.ago(jobs)
         return overflow
 
     def call_tool(self, block: Any) -> Any:
@@ -158,24 +148,13 @@ class Session(Engine):
 
         ``block`` is the call as the model made it. Raises `Unknown` before the first request.
         """
-        call = self.dialect.call(block)
-        with self._lock:
-            view, stages = self.view, self.plan.stages
-            owner = next(
-                (stage for stage in stages for tool in stage.tools(view) if call and tool.name == call.name), None
-            )
-            if call is None or owner is None or not self.context.stage_tools:
-                return None
-            notes: list[Any] = []
-            try:
-                text = _returned(owner.call_tool(view, call.name, call.input), notes)
-                self._note(owner.name, notes, "tool")
-            except BROKEN as error:
-                if self.plan.strict and not isinstance(error, ToolError):
-                    raise
-                text = str(error) if isinstance(error, ToolError) else f"The tool failed: {told(error)}"
-                return self.dialect.result(call.id, text, True)
-            return self.dialect.result(call.id, text, False)
+        with self.lock:
+            return self._called(block)
+
+    async def acall_tool(self, block: Any) -> Any:
+        """`call_tool` for event loops."""
+        async with self.lock:
+            return self._called(block)
 
     def notes(self) -> dict[str, Any]:
         """What stages noted, by key: the newest on the path of the last request, before it the newest of all."""
@@ -189,48 +168,22 @@ class Session(Engine):
 
         Removed thinking stays removed.
 
-        Raises `Unknown` for a number that the ledger does not have.
+        Raises `Unknown` for a number that the ledger does not have, `StorageError`.
         """
         seq = decision.seq if isinstance(decision, Outcome) else decision
-        with self._lock:
+        with self.lock:
             self.ledger.reload()
-            if not 0 < seq <= len(self.ledger.decisions):
-                raise Unknown(f"no decision {seq} in session {self.id!r} (decisions: {len(self.ledger.decisions)})")
+            if not isinstance(seq, int) or not 0 < seq <= len(self.ledger.decisions):
+                raise Unknown(f"no decision {seq!r} in session {self.id!r} (decisions: {len(self.ledger.decisions)})")
             touched = sorted(self.ledger.decisions[seq - 1].touches())
             asked = Note(f"{KERNEL}{seq}:{ASKED}", True, touched[0] if touched else "")
-            self.ledger.append([record(Draft("restore", [asked]), "manual", self.clock())])
-            self.projection = None
+            row = record(Draft("restore", [asked]), "manual", self.clock())
+            self.ledger.insist(lambda: [row])
+            self._replay()
 
     def explain(self) -> list[dict[str, Any]]:
         """Each recorded edit: decision, stage, kind, why, what it frees, and the way back."""
         return self.ledger.explain()
-
-    def _work(self, jobs: list[Job]) -> None:
-        try:
-            for job in jobs:
-                drive(job.finish(), self._ask)
-                with self._lock:
-                    self._took(job)
-        finally:
-            self._busy = False
-
-    async def _awork(self, jobs: list[Job]) -> None:
-        try:
-            for job in jobs:
-                await adrive(job.finish(), self._ask)
-                async with self._lock:
-                    self._took(job)
-        finally:
-            self._busy = False
-
-
-def _returned(steps: Any, notes: list[Any]) -> str:
-    """Run a tool of a stage: what it notes goes to ``notes``, its text comes back."""
-    try:
-        while True:
-            notes.append(next(steps))
-    except StopIteration as stop:
-        return str(stop.value or "Done.")
 
 
 def _store(kind: str, url: str) -> Any:

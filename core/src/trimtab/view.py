@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -352,6 +352,10 @@ class View:
     def asks_same(self) -> bool:
         """Whether that is the model of the session, so that ``Ask(shared=True)`` finds its cache."""
         return self.context.asks_same
+
+    def weight(self, items: Iterable[Item]) -> float:
+        """Calibrated tokens of some messages of the view."""
+        return self.context.meter.factor * sum(item.tokens for item in items)
 
     def count(self, text: str) -> float:
         """Calibrated tokens of a text."""

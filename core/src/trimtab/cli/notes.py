@@ -21,7 +21,7 @@ from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.edits import Note
-    from trimtab.ledger import Ledger
+    from trimtab.ledger import Decision, Ledger
 
 __all__ = ["notes"]
 
@@ -116,10 +116,10 @@ def _show(session: str, found: Mapping[str, Note]) -> None:
 
 def _set(ledger: Ledger, was: Note, text: str, where: str) -> None:
     """Record a new text of the memory; raises `TrimtabError` for one that cannot be it, after which nothing changed."""
-    from trimtab.commit import TRIES, record
+    from trimtab.commit import record
     from trimtab.draft import Draft
     from trimtab.edits import Note
-    from trimtab.errors import Lost, TrimtabError
+    from trimtab.errors import TrimtabError
 
     lines = {line.strip() for line in text.splitlines()}
     missing = [heading for heading in was.data.get("sections", ()) if heading not in lines]
@@ -130,16 +130,13 @@ def _set(ledger: Ledger, was: Note, text: str, where: str) -> None:
         typer.echo("nothing changed")
         return
     edited = Note(MEMORY, {**was.data, "text": text}, was.upto)
-    for _ in range(TRIES):
+
+    def made() -> list[Decision]:
         if _notes(ledger).get(MEMORY) != was:
             raise TrimtabError("the memory was changed meanwhile: look at it and edit it anew", where=where)
-        try:
-            ledger.append([record(Draft("notes", [edited]), "manual", time.time())])
-            break
-        except Lost:
-            ledger.reload()
-    else:
-        raise TrimtabError("other processes keep writing to this session; nothing was changed", where=where)
+        return [record(Draft("notes", [edited]), "manual", time.time())]
+
+    ledger.insist(made)
     typer.echo(f"memory of session {printable(ledger.session)}: {counted(len(text), 'character')}")
 
 

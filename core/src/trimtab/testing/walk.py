@@ -16,7 +16,7 @@ from typing import Any
 
 from trimtab.errors import ContextOverflow, TrimtabError
 from trimtab.profile import load
-from trimtab.report import Outcome
+from trimtab.report import Report
 from trimtab.request import Request
 from trimtab.session import Session
 from trimtab.storage.memory import MemoryBlobs, MemoryLedger
@@ -172,9 +172,7 @@ class Walk:
             return self.recover(handed, sent, witness, before)
         return sent
 
-    def sent(
-        self, handed: Sequence[Any], request: Request, witness: Witness, earlier: Sequence[Outcome] = ()
-    ) -> Request:
+    def sent(self, handed: Sequence[Any], request: Request, witness: Witness, earlier: Report | None = None) -> Request:
         """Look at a request; a copy of it, before whoever gets it does what he wants with it."""
         sent = copy.deepcopy(request)
         self.requests.append(sent)
@@ -200,7 +198,7 @@ class Walk:
         except TrimtabError:
             return sent  # nothing that a smaller request would help: then it was another error
         before()  # what was refused was not sent
-        return self.sent(handed, request, witness, sent.report.decisions)
+        return self.sent(handed, request, witness, sent.report)
 
     def call(self, talk: Talk, request: Request) -> None:
         """The model calls each tool of a stage with arguments that it made up."""

@@ -17,7 +17,7 @@ from trimtab.dialect import Dialect
 from trimtab.edits import Drop, Edit, Evict, Fold, Pin, Repair, Replace, Restore, hidden
 from trimtab.ledger import Decision, Ledger
 from trimtab.projection import Item, Projection
-from trimtab.report import Outcome
+from trimtab.report import Report
 from trimtab.request import Request
 from trimtab.rules import NAMING
 from trimtab.session import Session
@@ -81,13 +81,14 @@ class Witness:
         """Ids of the thinking that the last request held."""
 
     def __call__(
-        self, session: Session, handed: Sequence[Any], request: Request, earlier: Sequence[Outcome] = ()
+        self, session: Session, handed: Sequence[Any], request: Request, earlier: Report | None = None
     ) -> None:
         """Check one request, made of the messages that were ``handed`` in.
 
-        ``earlier``: what was decided for a request that the provider refused, so that this one takes its place.
+        ``earlier``: the report of a request that the provider refused, so that this one takes its place.
         """
         projection, report, dialect = session.view.projection, request.report, session.dialect
+        told = [report] if earlier is None else [earlier, report]
         shown = [
             Shown(item, wire, packed(dialect, wire), _read(dialect, wire))
             for item, wire in zip(projection.items, request.messages, strict=True)
@@ -97,7 +98,7 @@ class Witness:
         assert not [failure for failure in report.failures if "nothing was decided" in failure]
         assert [found for found in dialect.validate(request.messages) if found.certain] == []
         _as_said(projection, handed, shown, copies=session.view.offers("cache_edits"))
-        decisions = [session.ledger.decisions[outcome.seq - 1] for outcome in (*earlier, *report.decisions)]
+        decisions = [session.ledger.decisions[outcome.seq - 1] for one in told for outcome in one.decisions]
         for decision in decisions:
             _shrinks(decision)
             for edit in decision.edits:
@@ -106,7 +107,7 @@ class Witness:
         if self.alone:
             _full_replay(session, projection)
             self._stable(projection, shown, _explained(session, decisions))
-            full = any("the window was full" in words for words in report.warnings)
+            full = any("the window was full" in words for one in told for words in one.warnings)
             removed = self.thought.intersection(_open_thinking(projection, decisions))
             assert full or not removed, "thinking of the open turn was removed"
             self._thinking(projection, shown, excused=full)

@@ -1,0 +1,61 @@
+"""The tools that stages offer the model, and what they answer to a call (R13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trimtab import rules
+from trimtab.dialect import Tool
+from trimtab.edits import KERNEL
+from trimtab.errors import TrimtabError, plain, told
+from trimtab.hooks import BROKEN, bounded
+from trimtab.report import Report
+from trimtab.stage import Stage
+from trimtab.view import View
+
+__all__ = ["TOOLS", "offered", "returned", "tools_of"]
+
+TOOLS = "tools"
+"""The kernel's note of the tools that stages offer in this session: each with the name of its stage."""
+
+
+def offered(view: View, stages: Sequence[Stage], taken: Sequence[str], report: Report, *, strict: bool) -> list[Any]:
+    """The tools of all stages as they are noted, but for names that are taken; a stage that fails offers none."""
+    rows: list[Any] = []
+    for stage in stages:
+        try:
+            mine = [_row(stage.name, tool) for tool in bounded(stage.tools(view), view.projection)]
+        except (*BROKEN, rules.Refused) as error:
+            if strict:
+                raise
+            report.failures.append(f"{stage.name}: {told(error)}")
+            continue
+        rows += [row for row in mine if row["name"] not in (*taken, *(other["name"] for other in rows))]
+    return rows
+
+
+def _row(stage: str, tool: Any) -> dict[str, Any]:
+    if not isinstance(tool, Tool):
+        raise TrimtabError(f"tools() may not give {type(tool).__name__}")
+    schema = rules.data(tool.schema)
+    return {"stage": stage, "name": plain(tool.name), "description": plain(tool.description), "schema": schema}
+
+
+def tools_of(view: View) -> dict[str, tuple[str, Tool]] | None:
+    """The tools that were offered first: name to the stage's name and the tool; None before."""
+    rows = view.notes(f"{KERNEL}stage:{TOOLS}")
+    if rows is None:
+        return None
+    return {row["name"]: (row["stage"], Tool(row["name"], row["description"], row["schema"])) for row in rows}
+
+
+def returned(steps: Any, view: View) -> tuple[str, list[Any]]:
+    """Run a stage's answer to a call to its end: the text of the result, and what is to be noted."""
+    notes: list[Any] = []
+    for _ in bounded(iter(int, 1), view.projection):
+        try:
+            notes.append(next(steps))
+        except StopIteration as stop:
+            return plain(stop.value or "Done."), notes
+    raise AssertionError("bounded ends with an error")
