@@ -100,6 +100,34 @@ def test_contract_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     contract.test_never_fails("anthropic")
 
 
+def test_stage_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/stages.md: its stage keeps the contract as far as it is run here, and recovers, notes and answers."""
+    contract = "from trimtab.testing import StageContract\n\n\nclass TestIt(StageContract):\n    stage = Housekeeper\n"
+    (tmp_path / "docs_snippets.py").write_text("\n".join([snippets("docs/stages.md", "python")[0], contract]))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("docs_snippets")
+    test = module.TestIt()
+    test.test_options_are_documented()
+    test.test_never_fails("anthropic")
+    test.test_never_fails("openai")
+    profile = load("minimal", overrides={"stages": ["housekeeper"]}, plugins=[module.Housekeeper], env={}, cwd="/")
+    stores = {"ledger": MemoryLedger("memory:"), "blobs": MemoryBlobs("memory:")}
+    session = Session.open("d", profile, ask=lambda ask: "Mending.", background=None, stage_tools=True, **stores)
+    messages: list[trimtab.conversation.Wire] = [{"role": "user", "content": "go"}]
+    for n in range(10):
+        call = {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": f"make {n}"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"output {n} of it " * 400}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    request = session.prepare(messages)
+    assert request.tools[0]["name"] == "unneeded"
+    session.observe({"usage": {"input_tokens": 20_000}})
+    assert session.notes() == {"housekeeper:line": "Mending."}
+    answer = session.call_tool({"type": "tool_use", "id": "u", "name": "unneeded", "input": {"text": "output 3 of it"}})
+    assert answer["content"] == "1 will go."
+    smaller = session.recover(ValueError("prompt is too long: 1010000 tokens > 1000000 maximum"))
+    assert "[cut; all of it: " in str(smaller.messages)
+
+
 def test_yaml_loads(tmp_path: Path) -> None:
     """The README's profile is valid."""
     (tmp_path / "trimtab.yaml").write_text(snippets("README.md", "yaml")[0], encoding="utf-8")

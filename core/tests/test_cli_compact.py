@@ -335,3 +335,15 @@ def test_recorded_sessions(run: Run, tmp_path: Path) -> None:
         assert len(messages) - len(said) <= 1
         shorter += len(json.dumps(messages)) < len(json.dumps(said))
     assert shorter >= 10
+
+
+def test_what_it_cannot_do_it_says(run: Run, put: Put) -> None:
+    """Instructions without a model, and thinking that makes edits wait: said, with what helps."""
+    told = run(put(TALK), "-o", "short.json", "--instructions", "Keep URLs.", "--profile", "minimal").stderr
+    assert "here is none to ask: rules wrote what was summarised" in told
+    assert "it passes once" not in told
+    thought = {"type": "thinking", "thinking": "hm", "signature": "signed"}
+    turn = [TALK[0], TALK[1], TALK[2], says(thought, call("c2")), user(result("c2", "fine"))]
+    told = run(put(turn), "-o", "short.json").stderr
+    assert "1 refused (waits: thinking of the open turn is bound to it)" in told
+    assert "it passes once a message of the user follows" in told

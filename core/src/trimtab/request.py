@@ -77,8 +77,9 @@ def full(view: View, report: Report, what: str) -> ContextOverflow:
         parts.append(f"{len(view.pins)} pins: {pinned:,.0f}")
     parts += dict.fromkeys(warning for warning in report.warnings if warning.startswith(VETO))
     parts += report.failures
-    error = ContextOverflow(
-        f"{what} ({'; '.join(parts)}); let stages shorten more (`when`, `target`), use a larger window, or start anew"
-    )
+    advice = "let stages shorten more (`when`, `target`)"
+    if factor * report.weights[0] > report.tokens_after / 2:
+        advice = "shorten the system text or offer fewer tools"
+    error = ContextOverflow(f"{what} ({'; '.join(parts)}); {advice}, use a larger window, or start anew")
     error.report = report
     return error

@@ -69,6 +69,7 @@ def compact(
         _tell([f"not written: {error}"])
         raise typer.Exit(1) from None
     _tell(_report(given, session, done, profile))
+    _tell(_hints(done, instructions))
     if left := _violations(session, done.messages):
         _tell(["not written, because it would not be valid:", *left])
         raise typer.Exit(1)
@@ -186,6 +187,17 @@ def _report(given: _Given, session: Session, done: Request, profile: str | None)
     if session.ledger.originals:
         same = f" --profile {profile}" if profile else ""
         yield f"originals: {session.profile.storage.blobs}; see `trimtab explain {session.id}{same}`"
+
+
+def _hints(done: Request, instructions: str) -> Iterator[str]:
+    """What the caller may have expected and did not get, and what helps."""
+    if instructions:
+        yield "--instructions are for a model, and here is none to ask: rules wrote what was summarised"
+    if any(why.startswith("waits: thinking") for reasons in done.report.refused.values() for why in reasons):
+        yield (
+            "what waits is bound to thinking of a turn that is not over: it passes once a message of the user follows, or "
+            "with --model NAME of a model that does not bind its thinking"
+        )
 
 
 def _did(name: str, session: Session, done: Request) -> Iterator[str]:

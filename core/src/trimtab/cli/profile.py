@@ -67,12 +67,16 @@ def check(profile: Named = None, as_json: AsJson = False) -> None:
 def _warnings(profile: Profile) -> Iterator[str]:
     """What can be used, but not as it may be meant: an unknown model, thresholds above their share of the window."""
     from trimtab.cli.provider import assumed
+    from trimtab.parts import part
     from trimtab.provider import resolve
     from trimtab.window import SHARES
 
     provider = resolve(profile.provider)
     if unknown := assumed(provider):
         yield f"{profile.origin(('provider', 'model'))}: {unknown}"
+    for feature in sorted(provider.features.keys() - part("dialect", profile.provider.kind)().features):
+        origin = profile.origin(("provider", feature))
+        yield f"{origin}: {feature} does nothing: the format {profile.provider.kind!r} has no such feature"
     for name, share in SHARES.items():
         said, most = getattr(profile.thresholds, name), int(share * provider.window)
         origin = str(profile.origin(("thresholds", name)))
