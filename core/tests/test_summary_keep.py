@@ -53,8 +53,7 @@ def test_a_mechanical_boundary_shrinks_and_is_the_same_again(data: Any, dialect:
     for view in (first, second):
         run = span(view, Keep.of(1))
         assume(weight(view, run) > 1_500)
-        kept = [item for item in view.messages if item.start >= run[-1].end]
-        folds.append(rules.check(view, boundary(view, run, mechanical(view, run, 0.3 * weight(view, run)), kept, "r")))
+        folds.append(rules.check(view, boundary(view, run, mechanical(view, run, 0.3 * weight(view, run)), "r")))
     assert folds[0] == folds[1]
     assert isinstance(folds[0], Fold)
     assert first.count(folds[0].text) < weight(first, span(first, Keep.of(1)))

@@ -122,6 +122,13 @@ def test_user_messages_verbatim_within_a_budget(dialect: str) -> None:
     assert f"\n({40 - shown} messages are left out here)\n" in text
 
 
+def test_names_stand_in_the_order_in_which_they_were_said() -> None:
+    """Those said equally often too: the order is the same in every process."""
+    said = "zeta_1 beta_2 yota_3 alpha_4 kappa_5 delta_6 omega_7"
+    found = sections(talk("anthropic", said, ("Bash", {"command": "true"}, ""), said), "anthropic")["## Concepts"]
+    assert f"Names said most: {said.replace(' ', ' 2×, ')} 2×" in found
+
+
 @given(data=st.data(), dialect=st.sampled_from(DIALECTS), room=st.integers(150, 3_000))
 @settings(deadline=None, max_examples=25)
 def test_always_the_same_nine_sections_in_its_room(data: Any, dialect: str, room: int) -> None:

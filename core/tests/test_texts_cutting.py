@@ -8,7 +8,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trimtab.texts.cutting import clean, clip, first, last, neutral
+from trimtab.texts.cutting import clean, clip, clipped, first, last, neutral
 
 CLUSTERS = [
     "a",
@@ -98,3 +98,25 @@ def test_clip_keeps_both_limits(text: str, size: int, lines: int) -> None:
 def test_clip_ends_at_a_newline_past_half(text: str, size: int, kept: str) -> None:
     """The last newline ends the start if more than half of it is kept by that."""
     assert clip(text, size, 100) == kept
+
+
+@given(anything, st.integers(2, 80))
+def test_head_and_tail(text: str, most: int) -> None:
+    """What fits stays; of the rest head and tail, and how much lies between, which together are the whole text."""
+    shown = clipped(text, most)
+    if len(text) <= most:
+        assert shown == text
+        return
+    match = re.search(r"\n\[(\d+) characters are left out here\]\n", shown)
+    assert match
+    head, tail = shown[: match.start()], shown[match.end() :]
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert int(match[1]) == len(text) - len(head) - len(tail)
+    assert len(head) + len(tail) <= most
+
+
+@pytest.mark.parametrize("most", range(20, 90))
+def test_a_cut_begins_no_title(most: int) -> None:
+    """Wherever the tail begins, its first line is no title."""
+    assert "\n---" not in clipped(" --- user; go on" * 20, most)

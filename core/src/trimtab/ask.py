@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -85,32 +86,34 @@ def checked(ask: Ask, answer: Any, room: float, count: Callable[[str], float]) -
 def drive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
     """Run a pass to its end, answering each `Ask`; an asker that raises is an `AskFailed` for the stage."""
     answer: Any = None
-    while True:
-        try:
-            ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        try:
-            answer = _asker(asker)(ask)
-        except Exception as error:
-            answer = _failed(error)
+    with closing(steps):  # also where an asker is interrupted: what the pass holds is let go now
+        while True:
+            try:
+                ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            try:
+                answer = _asker(asker)(ask)
+            except Exception as error:
+                answer = _failed(error)
 
 
 async def adrive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
     """`drive` for event loops: the asker may return an awaitable."""
     answer: Any = None
-    while True:
-        try:
-            ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        try:
-            answer = _asker(asker)(ask)
-            answer = await answer if hasattr(answer, "__await__") else answer
-        except Exception as error:
-            answer = _failed(error)
+    with closing(steps):
+        while True:
+            try:
+                ask = steps.throw(answer) if isinstance(answer, AskFailed) else steps.send(answer)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            try:
+                answer = _asker(asker)(ask)
+                answer = await answer if hasattr(answer, "__await__") else answer
+            except Exception as error:
+                answer = _failed(error)
 
 
 def _asker(asker: Asker | None) -> Asker:

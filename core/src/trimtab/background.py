@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from trimtab.ask import Ask, Asker, adrive, drive
 from trimtab.edits import Note
-from trimtab.errors import AskFailed, told
+from trimtab.errors import AskFailed, TrimtabError, told
 from trimtab.hooks import BROKEN, bounded
 from trimtab.names import Names
-from trimtab.pipeline import answered
+from trimtab.pipeline import ASKS, answered
 from trimtab.stage import Stage
 from trimtab.view import View
 
@@ -59,8 +59,12 @@ class Job:
     def finish(self) -> Generator[Ask, Any, None]:
         """Ask what is to be asked."""
         try:
-            while self.asks is not None:
-                ask = replace(self.asks, request=self.request) if self.asks.shared else self.asks
+            for _ in range(ASKS):
+                if self.asks is None:
+                    break
+                ask = self.asks
+                if ask.shared and self.request is not None:  # a copy: what an asker does to it is his own
+                    ask = replace(ask, request=replace(self.request, messages=list(self.request.messages)))
                 answer: Any
                 try:
                     answer = yield from answered(ask, self.view)
@@ -69,11 +73,12 @@ class Job:
                     if self.view.asks:
                         self.trouble.append(f"{self.stage.name}: no answer: {error}")
                 self.asks = self._next(answer)
-        except BROKEN as error:
-            self._failed(error)
-        finally:
+            else:
+                raise TrimtabError(f"asks more than {ASKS} questions")
             if self._steps is not None:
                 self._steps.close()
+        except (*BROKEN, RuntimeError) as error:
+            self._failed(error)
 
     def _failed(self, error: BaseException) -> None:
         self.asks = None

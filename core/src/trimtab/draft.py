@@ -41,6 +41,8 @@ class Plan:
     """By a conversation's first message: tokens at which `pays` last said no, and from which it may say yes."""
     failures: Counter[str] = field(default_factory=Counter)
     """Failing passes in a row, by plugin."""
+    vain: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By stage and a conversation's first message: tokens of the view when a question of it came to nothing."""
 
     def runs(self, stage: Stage, works: Callable[[str], bool]) -> bool:
         """Whether a stage's breaker is shut, and no working stage stands in for it."""

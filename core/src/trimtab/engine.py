@@ -40,11 +40,12 @@ from trimtab.plugins import manager
 from trimtab.profile import Profile
 from trimtab.projection import Projection
 from trimtab.provider import Provider, family_factor, resolve, window_of
-from trimtab.recovery import LIMIT, refusal_of, sized
+from trimtab.recovery import LIMIT, SANE, refusal_of, sized
 from trimtab.report import Report
 from trimtab.request import Request, full, rendered, witness
 from trimtab.stage import Stage
 from trimtab.tokens import Meter
+from trimtab.values import SMALLEST
 from trimtab.view import Context, View
 from trimtab.window import Window
 
@@ -52,9 +53,6 @@ __all__ = ["Engine", "Input"]
 
 OFF = ("", "0", "false", "no", "off")
 """Values of TRIMTAB_OFF that leave trimtab on."""
-
-SANE = 10
-"""Windows; a usage above that many says nothing about a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +116,11 @@ class Engine:
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
         self._head = Heads(self.dialect, self.counter)
         self._started = False
+        self._features = self.context.features
+        self._raw = True
+        """Whether the last call gave out what was handed in, unread."""
+        self._theirs: set[str] = set()
+        """Names of stages' tools that the caller has tools of his own under."""
         self._prepared = False
         """Whether the last call gave out a request of ours: only then usage says anything about it."""
         self._last: Input | None = None
@@ -140,7 +143,8 @@ class Engine:
         call = self._last if messages is None else Input(list(messages), system, tools)
         if call is None:
             raise Unknown(f"session {self.id!r} has prepared no request yet: hand over messages")
-        self.context.instructions, self.context.keep = instructions.strip(), keep
+        self.context.instructions, self.context.keep = (instructions or "").strip(), keep
+        self.context.features = self._features
         try:
             return (yield from self._prepare(replace(call, trigger="manual", overflow=None, notes=())))
         finally:
@@ -149,12 +153,13 @@ class Engine:
     def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
         if self._last is None:
             raise Unknown(f"session {self.id!r} has prepared no request yet")
-        refusal = None if self.projection is None else refusal_of(self.view, error)
+        refusal = refusal_of(self.view, error) if not self._raw and self.projection is not None else None
         if refusal is None or self.projection is None:
             raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
         view = self.view
         self.cache.refused()
         if refusal.kind == "feature":
+            self.context.features -= {refusal.feature}  # also where it cannot be noted
             refused = ((refusal.feature, REFUSED, True),)
             request = yield from self._prepare(replace(self._last, trigger="auto", overflow=None, notes=refused))
             request.report.warnings.append(
@@ -168,10 +173,15 @@ class Engine:
             self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
             if refusal.kind == "tokens":
                 self._narrow(limit)
-            if refusal.limit and limit < self.provider.window:
+            if refusal.limit and SMALLEST <= limit < self.provider.window:
                 notes = (("window", self._limit, limit),)
         overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
-        return (yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes)))
+        try:
+            return (yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes)))
+        except ContextOverflow:
+            if refusal.kind != "bytes":
+                self.meter.forget()  # what was told may be wrong: a later request must get its chance
+            raise
 
     @property
     def _limit(self) -> str:
@@ -180,8 +190,11 @@ class Engine:
 
     def _narrow(self, limit: float) -> None:
         """From now on no request may be larger than what the provider takes (H51)."""
-        if limit < self.window.window:
-            self.context.window = self.window = Window.of(int(limit), self.profile.thresholds)
+        if SMALLEST <= limit < self.window.window:
+            self._sized(limit)
+
+    def _sized(self, window: float) -> None:
+        self.context.window = self.window = Window.of(int(window), self.profile.thresholds)
 
     def _ask_window(self) -> Window:
         """The window of the model that answers questions."""
@@ -190,18 +203,17 @@ class Engine:
         return Window.of(size, self.profile.thresholds)
 
     def _observe(self, response: Any) -> tuple[bool, list[Job]]:
-        try:
-            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
-            known = usage is not None and 0 < usage.total <= SANE * self.provider.window
-        except Exception:  # whatever a response is, the agent goes on with it
-            usage, known = None, False
         if self.projection is None or not self._prepared:
             return False, []
-        view = View(self.projection, self.context)
+        view = self.view
         try:
-            refusal = None if isinstance(response, Usage) else self.dialect.refusal(response)
-        except Exception:
-            refusal = None
+            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
+        except Exception:  # whatever a response is, the agent goes on with it
+            usage = None
+        known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+        if known and usage is not None and self.window.window < usage.seen <= self.provider.window:
+            self._sized(self.provider.window)  # it takes more than was believed
+        refusal = refusal_of(view, response)
         if refusal is not None and refusal.kind == "tokens":
             return True, []
         if known and usage is not None:
@@ -210,8 +222,6 @@ class Engine:
             self.context.cleared = usage.cleared
             if usage.split:
                 self.cache.correct(usage.read + usage.written, usage.total)
-            if usage.total > self.context.window.window:
-                return True, []
         return False, self.background.begin()
 
     def runs(self, stage: Stage) -> bool:
@@ -253,6 +263,8 @@ class Engine:
 
     def _called(self, block: Any) -> Any:
         call, view = self.dialect.call(block), self.view
+        if call is not None and call.name in self._theirs:
+            return None
         owner = (tools_of(view) or {}).get(call.name) if call is not None and self.context.stage_tools else None
         if call is None or owner is None:
             return None
@@ -270,7 +282,7 @@ class Engine:
         return self.dialect.result(call.id, text, False)
 
     def _prepare(self, given: Input) -> Generator[Ask, Any, Request]:
-        self._prepared, self._last = False, given
+        self._prepared, self._raw, self._last = False, True, given
         report = Report(given.trigger, cleared=self.context.cleared)
         raw = Request(list(given.messages), given.system, given.tools, report=report)
         if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not raw.messages:
@@ -286,6 +298,8 @@ class Engine:
             head, self.context.head = self._head(given.system, tools)
         except Exception as error:
             return self._unread(raw, "the messages could not be read, handed back as they are", error)
+
+        self._raw = False
 
         def render(projection: Projection) -> Request:
             view = View(projection, self.context)
@@ -323,7 +337,7 @@ class Engine:
         """What was handed in, where nothing can be made of it; raises where `strict` is set."""
         if self.plan.strict:
             raise error
-        self.projection = None
+        self.projection, self._raw = None, True
         raw.report.failures.append(f"{what}: {told(error)}")
         return raw
 
@@ -333,7 +347,7 @@ class Engine:
         if self.plan.strict:
             witness(self.dialect, request.messages)
         weighs = f"about {report.tokens_after:,.0f} tokens"
-        if overflow is not None and not any(outcome.freed > 0 for outcome in report.decisions):
+        if overflow is not None and not self._smaller(report):
             what = f"the provider refused the request as too large in {'bytes' if overflow.bytes else 'tokens'}"
             raise full(self.view, report, f"{what}, and no stage of the profile makes it smaller: {weighs}")
         limit, why = float(window.block), ""
@@ -342,6 +356,11 @@ class Engine:
         if report.tokens_after >= limit:
             what = f"{why}{weighs}, the limit is {limit:,.0f} of a window of {window.window:,}"
             raise full(self.view, report, what)
+
+    def _smaller(self, report: Report) -> bool:
+        """Whether a request differs from the last one that was given out, and says less."""
+        last = self.request.report if self.request is not None else Report()
+        return list(report.keys) != list(last.keys) and sum(report.weights[1:]) < sum(last.weights[1:])
 
     def _figures(self, work: Projection, report: Report, head: str) -> None:
         """What the report says of the request."""
@@ -367,6 +386,9 @@ class Engine:
             new = (("stage", TOOLS, rows),)
             found = {row["name"]: ("", Tool(row["name"], row["description"], row["schema"])) for row in rows}
         added = [tool for _, tool in found.values()]
+        said = self.dialect.bare(tools) or ()
+        ours = {tool.name: self.dialect.tools(None, [tool])[0] for tool in added}
+        self._theirs = {name for name, wire in ours.items() if name in self.context.tool_names and wire not in said}
         self.context.tool_names = (*self.context.tool_names, *(tool.name for tool in added))
         return self.dialect.tools(tools, added) if added else tools, new
 
@@ -410,6 +432,7 @@ class Engine:
         work = run.work
         if work.drafts:
             base = commit(work, self.ledger, self.conversation, self.context.now, given.trigger)
+        run.settled()
         self._started = True  # not before: what session_start inserted is recorded now
         base.mended = len(base.path)
         return base

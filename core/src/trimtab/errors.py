@@ -123,6 +123,8 @@ class ContextOverflow(TrimtabError):  # noqa: N818 - the term of the field
 class AskFailed(TrimtabError):  # noqa: N818 - thrown into stages as an outcome
     """A model's answer is unusable (empty, cut off, tool markup, too long) or did not come."""
 
+    asked = True
+    """False where the kernel did not even ask: it would have been in vain."""
     overflow: Overflow | None = None
     """Set where the question was too long for the model that was asked; its sizes are 0 where they were not told."""
 

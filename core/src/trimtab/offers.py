@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from trimtab.stage import Stage
 from trimtab.view import View
 
 __all__ = ["TOOLS", "offered", "returned", "tools_of"]
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Names of tools that providers take."""
 
 TOOLS = "tools"
 """The kernel's note of the tools that stages offer in this session: each with the name of its stage."""
@@ -38,8 +42,14 @@ def offered(view: View, stages: Sequence[Stage], taken: Sequence[str], report: R
 def _row(stage: str, tool: Any) -> dict[str, Any]:
     if not isinstance(tool, Tool):
         raise TrimtabError(f"tools() may not give {type(tool).__name__}")
-    schema = rules.data(tool.schema)
-    return {"stage": stage, "name": plain(tool.name), "description": plain(tool.description), "schema": schema}
+    name, description, schema = plain(tool.name), plain(tool.description), rules.data(tool.schema)
+    if not NAME.fullmatch(name) or not isinstance(schema, dict) or _broken(description):
+        raise TrimtabError(f"no provider takes the tool {name[:80]!r}: a name, a text and a schema are needed")
+    return {"stage": stage, "name": name, "description": description, "schema": schema}
+
+
+def _broken(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def tools_of(view: View) -> dict[str, tuple[str, Tool]] | None:
@@ -57,5 +67,8 @@ def returned(steps: Any, view: View) -> tuple[str, list[Any]]:
         try:
             notes.append(next(steps))
         except StopIteration as stop:
-            return plain(stop.value or "Done."), notes
+            text = plain(stop.value or "Done.")
+            if _broken(text):
+                raise TrimtabError("its text holds half of a character") from None
+            return text, notes
     raise AssertionError("bounded ends with an error")

@@ -16,7 +16,7 @@ from trimtab.ask import Ask, checked
 from trimtab.conversation import Message
 from trimtab.draft import Draft, Plan, Work
 from trimtab.edits import RESTORED, Edit, Repair, Replace, Restore, Tag, message_ids
-from trimtab.errors import AskFailed, Overflow
+from trimtab.errors import AskFailed, Overflow, TrimtabError
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Projection
 from trimtab.report import Report
@@ -24,10 +24,16 @@ from trimtab.stage import Stage
 from trimtab.view import Context, View
 from trimtab.when import HORIZON, Opening, opening
 
-__all__ = ["ASKED", "ATTEMPTS", "Pass", "answered"]
+__all__ = ["ASKED", "ASKS", "ATTEMPTS", "Pass", "answered"]
 
 ASKED = "asked"
 """The kernel's note that a decision (its number in the place of a plugin's name) is to be undone in the next pass."""
+
+ASKS = 100
+"""Questions that a stage may ask in one pass, or after one answer: chosen."""
+
+PATIENCE = 0.02
+"""Of the effective window, what a view must have grown by before a stage that asked in vain may ask again: chosen."""
 
 ENOUGH = 0.9
 """Of what the provider takes, the most that a recovery may leave: chosen, so that the answer has room."""
@@ -137,7 +143,9 @@ class Pass:
         """Tag messages from the first that was not sent, where a stage wants it and the model has its tool (R13)."""
         work, view = self.work, self.work.view
         if view.stage_tools and not work.projection.state.tags and any(map(self._tags, self.plan.stages)):
-            unsent = next((message for message in work.projection.path if not view.sent(message.depth)), None)
+            path = work.projection.path
+            fresh = (one for one in path if not view.sent(one.depth) and one.children[1:] == [])
+            unsent = next((one for one in fresh if one is not path[-1] or not one.children), None)
             if unsent is not None:
                 draft = Draft("kernel", [Tag(unsent.id)])
                 work.apply(draft.edits[0])
@@ -240,7 +248,8 @@ class Pass:
             yield from self._drive(stage, call or (lambda: stage.propose(work.view)), gate, draft, free)
         except hooks.BROKEN as error:
             back()
-            work.fail(stage.name, error)
+            if not isinstance(error, AskFailed) or error.asked:
+                work.fail(stage.name, error)
             return Draft(stage.name)
         work.worked.add(stage.name)
         if not recovers and not draft.free and 0 < stage.options.at_least > draft.freed:
@@ -262,6 +271,7 @@ class Pass:
         if not isinstance(proposals, Generator):
             proposals = (edit for edit in proposals)
         answer: Any = None
+        asked = 0
         try:
             for _ in hooks.bounded(iter(int, 1), self.work.projection):
                 try:
@@ -273,6 +283,9 @@ class Pass:
                     self.report.refuse(stage.name, "an Ask behind `pays`")
                     return
                 if isinstance(edit, Ask):
+                    asked += 1
+                    if asked > ASKS:
+                        raise TrimtabError(f"asks more than {ASKS} questions")
                     answer = yield from self._ask(stage, edit, gate)
                     continue
                 self._pins()
@@ -284,6 +297,11 @@ class Pass:
         finally:
             proposals.close()
 
+    def settled(self) -> None:
+        """The pass is recorded: of a stage that decided something, no question was in vain."""
+        for name in {draft.stage for draft in self.work.drafts if draft.freed > 0}:
+            self.plan.vain.pop((name, self.work.projection.path[0].id), None)
+
     def _ask(self, stage: Stage, ask: Ask, gate: Opening) -> Generator[Ask, Any, Any]:
         """The checked answer, or the `AskFailed` to throw into the stage.
 
@@ -292,10 +310,16 @@ class Pass:
         self._pins()
         work, view = self.work, self.work.view
         if work.refuses(stage.name) and (stage.options.when.words or self.trigger == "overflow"):
-            return AskFailed("a hook vetoed what the answer is for")
+            return _unasked("a hook vetoed what the answer is for")
         if why := work.waits(gate, message_ids(ask.covers)):
             self.report.refuse(stage.name, why)
-            return AskFailed(f"not asked, for what it is for {why}")
+            return _unasked(f"what it is for {why}")
+        key, grown = (stage.name, work.projection.path[0].id), PATIENCE * view.window.effective
+        vain = self.plan.vain.get(key, -grown)
+        if gate.target is not None and self.overflow is None and vain <= view.tokens < vain + grown:
+            return _unasked("it was in vain, and little came since")
+        if view.asks and gate.target is not None:
+            self.plan.vain[key] = view.tokens  # until it turns out not to be
         try:
             if ask.shared:
                 ask = replace(ask, request=self.render(work.projection))
@@ -314,6 +338,12 @@ class Pass:
         if trigger not in self._pinned and "auto" not in self._pinned:
             self._pinned.add(trigger)
             hooks.pins(self.work, trigger)
+
+
+def _unasked(why: str) -> AskFailed:
+    failed = AskFailed(f"not asked: {why}")
+    failed.asked = False
+    return failed
 
 
 def answered(ask: Ask, view: View) -> Generator[Ask, Any, str]:

@@ -209,7 +209,7 @@ class Projection:
             case Note():
                 state.notes[edit.key] = edit.data
             case Evict():
-                state.evicts[edit.block] = edit
+                state.evicts.setdefault(edit.block, edit)  # where it was first sent, also after a rewind
             case Param():
                 state.params[edit.feature] = edit.settings
             case Tag():

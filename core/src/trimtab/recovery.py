@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from trimtab.dialect import Refusal, Usage
 from trimtab.view import View
 
-__all__ = ["LIMIT", "refusal_of", "sized"]
+__all__ = ["LIMIT", "SANE", "refusal_of", "sized"]
 
 LIMIT = "limit"
 """The kernel's note of the most tokens that the provider takes, where that is less than its window."""
 
 NEAR = 0.8
-"""Share of the window from which a bad request in words that nobody knows may be an overflow (H51)."""
+"""Share of the window from which an empty answer, or a bad request in words that nobody knows, may be an overflow
+(H51, H52): chosen."""
+
+SANE = 10
+"""Windows; a size above that many, told of a request, says nothing about it: chosen."""
 
 
 def refusal_of(view: View, said: Any) -> Refusal | None:
     """What an error or a response says of the request that ``view`` shows; None where a smaller one would not help."""
-    dialect, window = view.projection.dialect, view.window.window
-    refusal = dialect.refusal(said)
-    if refusal is None and not isinstance(said, BaseException):
-        usage = said if isinstance(said, Usage) else dialect.usage(said)
-        return Refusal("tokens", usage.total, window) if usage is not None and usage.total > window else None
-    if refusal is None or (refusal.kind == "unknown" and view.tokens < NEAR * window):
+    try:
+        usage, refusal = _read(view, said)
+    except Exception:  # whatever it is, its text included: not ours to understand
+        return None
+    window = view.window.window
+    if usage is not None and usage.seen > window:
+        return Refusal("tokens", usage.seen, window)
+    answer = usage is not None or (isinstance(said, Mapping) and "choices" in said)
+    unsized = refusal is not None and not (refusal.tokens or refusal.limit)
+    if refusal is None or (unsized and (answer or refusal.kind == "unknown") and view.tokens < NEAR * window):
         return None
     if refusal.kind == "feature" and not view.offers(refusal.feature):
         return None
-    return refusal
+    most = SANE * window
+    tokens = refusal.tokens if 0 < refusal.tokens <= most else 0.0
+    limit = refusal.limit if 0 < refusal.limit <= most else 0.0
+    return replace(refusal, tokens=tokens, limit=limit)
+
+
+def _read(view: View, said: Any) -> tuple[Usage | None, Refusal | None]:
+    """The usage of a response, and what it or an error says of a refusal."""
+    if isinstance(said, Usage):
+        return said, None
+    dialect = view.projection.dialect
+    return None if isinstance(said, BaseException) else dialect.usage(said), dialect.refusal(said)
 
 
 def sized(view: View, refusal: Refusal) -> tuple[float, float]:
     """The tokens of the refused request and the most that is taken; what was not told is taken from our own count."""
     window = float(view.window.window)
-    limit = refusal.limit or window
-    if not refusal.tokens and not refusal.limit:
-        limit = min(window, view.tokens)  # the provider takes less than we thought
+    limit = refusal.limit or refusal.tokens or view.tokens  # unsaid: it takes less than this
     return max(refusal.tokens or view.tokens, limit), min(limit, window)

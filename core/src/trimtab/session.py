@@ -11,7 +11,7 @@ from trimtab.ask import Asker, adrive, drive
 from trimtab.background import Submit, daemon
 from trimtab.commit import record
 from trimtab.draft import Draft
-from trimtab.edits import KERNEL, Note
+from trimtab.edits import KERNEL, Note, lasting
 from trimtab.engine import Engine, Input
 from trimtab.errors import (
     Unknown,
@@ -175,6 +175,8 @@ class Session(Engine):
             self.ledger.reload()
             if not isinstance(seq, int) or not 0 < seq <= len(self.ledger.decisions):
                 raise Unknown(f"no decision {seq!r} in session {self.id!r} (decisions: {len(self.ledger.decisions)})")
+            if all(map(lasting, self.ledger.decisions[seq - 1].edits)):
+                return  # nothing of it can be undone
             touched = sorted(self.ledger.decisions[seq - 1].touches())
             asked = Note(f"{KERNEL}{seq}:{ASKED}", True, touched[0] if touched else "")
             row = record(Draft("restore", [asked]), "manual", self.clock())

@@ -55,6 +55,10 @@ class Meter:
         newest = reversed(self._anchors)
         return next((a for a in newest if on(a.tip)), self._anchors[-1] if self._anchors else None)
 
+    def forget(self) -> None:
+        """The last measure is not to be believed."""
+        self._anchors = self._anchors[:-1]
+
     def observe(self, tip: str, raw: int, usage: float, on: Callable[[str], bool]) -> None:
         """A request that we counted as ``raw`` was measured as ``usage``; rising steps calibrate."""
         before = next((a for a in reversed(self._anchors) if on(a.tip)), None)

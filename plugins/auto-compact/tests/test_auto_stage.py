@@ -77,7 +77,7 @@ def test_a_bad_answer_is_replaced_by_rules(bad: Any) -> None:
     assert "The parser was read." not in text
     assert "/src/f28.py" in text
     fold = made.ledger.decisions[0].edits[0]
-    assert fold.reason.startswith("all but 2 messages, summarised by rule: ")
+    assert fold.reason.startswith("29 rounds summarised by rule: ")
 
 
 def _answer(bad: Any) -> Any:

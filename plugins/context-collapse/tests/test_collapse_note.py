@@ -94,7 +94,7 @@ def test_long_user_texts(opened: Any, talk: Any, notes: Any) -> None:
     (note,) = notes(run(talk))
     assert f"\nUser: {'w' * 2_000}\n" in note
     assert "\nUser: head_word xxx" in note
-    assert "\n[120 characters are left out here; they stand in the full text]\n" in note
+    assert "\n[21 characters are left out here]\n" in note
     assert "xxx tail_word\n" in note
     assert "head_word " + "x" * 2_000 + " tail_word" in run.full(note)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trimtab import Drop, Hook, Insert, Pin, Stage, hookimpl
+from trimtab.summary import counted
 from trimtab_context_collapse.options import CollapseOptions
 from trimtab_context_collapse.runs import runs
 
@@ -47,17 +48,23 @@ def test_cold_age_is_never_more_than_age(opened: Any, talk: Any, notes: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("held", "expected"), [(0, [(74, 20)]), (11, [(44, 50), (30, 20)]), (120, [(44, 50), (14, 20)]), (190, [(44, 50)])]
+    ("held", "expected"),
+    [
+        (0, [("74 rounds", 20)]),
+        (11, [("44 rounds", 50), ("30 rounds", 20)]),
+        (120, [("44 rounds", 50), ("14 rounds", 20)]),
+        (190, [("44 rounds", 50)]),
+    ],
 )
 def test_cold_age_is_for_runs_that_are_all_cold(
-    opened: Any, talk: Any, held: int, expected: list[tuple[int, int]]
+    opened: Any, talk: Any, held: int, expected: list[tuple[str, int]]
 ) -> None:
     """A run of which the cache holds a part must be older than `age`; what is cold behind it may be younger."""
     run = opened(when=[])
     run(talk.work(95))
     run.session.context.held = held
     found = runs(run.session.view, CollapseOptions(rounds=5))
-    assert [(one.rounds, one.age) for one in found] == expected
+    assert [(counted(run.session.view, one.items), one.age) for one in found] == expected
 
 
 def test_short_runs_wait(opened: Any, talk: Any, notes: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from trimtab import ContextOverflow, Hook, Pin, hookimpl
 from trimtab.testing.walk import Walk
@@ -79,6 +79,7 @@ def test_H51_as_many_of_the_newest_rounds_stay_as_fit(
     messages = rounds(dialect, sizes)
     run.prepare(messages)
     tokens = int(run.request.report.tokens_after)
+    assume(share * tokens > 1_000)  # a smaller limit is not believed for long
     shown = run.refused(tokens, int(share * tokens))
     after, target = run.request.report.tokens_after, run.session.window.auto
     assert after <= target

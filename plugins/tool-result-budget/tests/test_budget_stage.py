@@ -95,7 +95,7 @@ def test_empty_errors_are_named(opened: Any, talk: Any, shown: Any) -> None:
 def test_a_long_tool_name_is_cut(opened: Any, talk: Any, shown: Any) -> None:
     """What names an empty result stays within what the rules let grow."""
     request = opened().prepare(talk.round(("mcp__" + "x" * 200, {}, "")))
-    assert shown(request.messages) == [f"[mcp__{'x' * 59} finished with no output]"]
+    assert shown(request.messages) == [f"[mcp__{'x' * 59}… finished with no output]"]
 
 
 def test_media_are_left(opened: Any, talk: Any, shown: Any) -> None:

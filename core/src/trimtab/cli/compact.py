@@ -195,8 +195,8 @@ def _hints(done: Request, instructions: str) -> Iterator[str]:
         yield "--instructions are for a model, and here is none to ask: rules wrote what was summarised"
     if any(why.startswith("waits: thinking") for reasons in done.report.refused.values() for why in reasons):
         yield (
-            "what waits is bound to thinking of a turn that is not over: it passes once a message of the user follows, or "
-            "with --model NAME of a model that does not bind its thinking"
+            "what waits is bound to thinking of a turn that is not over: it passes once a message of the user follows, "
+            "or with --model NAME of a model that does not bind its thinking"
         )
 
 

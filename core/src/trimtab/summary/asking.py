@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["ROOM", "Written", "summarise"]
+__all__ = ["RETRIES", "ROOM", "Written", "summarise"]
 
 ROOM = 10_000
-"""Tokens that a summary takes at most on a window of 200k."""
+"""Tokens that a summary takes at most on a window of 200k (chosen)."""
 SHARE = 0.5
-"""Of what it stands for, the most that it may take."""
+"""Of what it stands for, the most that it may take (chosen)."""
 SPARE = 0.05
-"""Of the asked model's window, what is left free: its tokens are not counted quite as ours are."""
+"""Of the asked model's window, what is left free: its tokens are not counted quite as ours are (chosen)."""
 RETRIES = 3
-"""Times that a question which was too long is asked again, with fewer rounds."""
+"""Times that a question which was itself too long is asked again, shorter (chosen)."""
 
 
 class Written(NamedTuple):

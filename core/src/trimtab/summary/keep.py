@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trimtab.rules import latest
+from trimtab.summary.runs import mended
 from trimtab.values import Size
 
 if TYPE_CHECKING:
@@ -103,27 +105,17 @@ def _texts(items: Sequence[Item]) -> int:
 def _cuts(view: View) -> list[int]:
     """The indexes of items between whole rounds, up to the latest; an insert stays with the message before it."""
     path, rounds = view.projection.path, view.projection.rounds
-    latest = next((at for at in reversed(rounds) if at >= 0), 0)
+    end, apart = latest(view), mended(view)
     earliest, starts = len(path), [0] * len(path)
     for at in range(len(path) - 1, -1, -1):
         earliest = min(earliest, rounds[at]) if rounds[at] >= 0 else earliest
         starts[at] = earliest
     found, at = [], 0
     for index, item in enumerate(view.messages):
-        if item.covers and at <= latest and starts[at] >= at and not _mended(view, at):
+        if item.covers and at <= end and starts[at] >= at and at not in apart:
             found.append(index)
         at = item.end
     return found
-
-
-def _mended(view: View, at: int) -> bool:
-    """Whether a repair may have moved a call's result across a path position."""
-    path, repairs = view.projection.path, view.projection.state.repairs
-    while at < len(path) and path[at].role != "assistant":
-        if path[at].id in repairs:
-            return True
-        at += 1
-    return False
 
 
 def _runs(view: View, end: int) -> list[list[Item]]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from trimtab.summary.facts import Deed, Facts, facts
 from trimtab.summary.prompt import SECTIONS
-from trimtab.summary.transcript import clipped
-from trimtab.texts import clean, flat, name_of, tokens
+from trimtab.texts import clean, clipped, flat, name_of, tokens
 
 if TYPE_CHECKING:
     from trimtab.projection import Item
@@ -40,7 +39,7 @@ SHARES = {
     "names": 0.05,
     "work": 0.1,
 }
-"""How the sections share the room, first come first served (the user's words are what no tool can bring back)."""
+"""How the sections share the room, first come first served (chosen; the user's words are what no tool brings back)."""
 
 SHORT, LONG = 160, 600
 """Characters of a text that is quoted on one line; of the latest words."""
@@ -126,7 +125,8 @@ def _concepts(found: Facts, room: int) -> Iterator[str]:
     tools = Counter(name_of(deed.call.name) for deed in found.deeds)
     kinds = Counter(PurePath(path).suffix for path in found.files)
     kinds.pop("", None)
-    names = Counter(name for text in (*found.said, *found.told) for name in set(tokens(text)) if "/" not in name)
+    said = (name for text in (*found.said, *found.told) for name in dict.fromkeys(tokens(text)))
+    names = Counter(name for name in said if "/" not in name)
     for title, counts in (("Tools used", tools), ("Kinds of files", kinds), ("Names said most", names)):
         text, left = "", room
         for name, count in counts.most_common(20):

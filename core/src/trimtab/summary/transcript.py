@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trimtab.summary.prompt import FRAME
-from trimtab.texts import answers, clean, first, last, name_of, neutral, speaker, spelled
+from trimtab.texts import brief, clean, neutral, titled, told
 
 if TYPE_CHECKING:
-    from trimtab.conversation import Block, Message
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["Transcript", "clipped", "transcript"]
+__all__ = ["SHED", "Transcript", "transcript"]
 
 LONGEST, SHORTEST = 16_000, 250
 """Characters of one text: what is longer is shown by head and tail; halved until all fits, down to the second."""
 
-HEAD = 2 / 3
-"""Of a clipped text, the share that is its head."""
-
-
 SHED = 0.2
-"""Of the rounds, the share left out where nobody says how much is too much."""
+"""The share by which a question is made shorter where nobody says how much is too much (chosen)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,9 @@ class Transcript:
 def transcript(view: View, run: Sequence[Item], room: float) -> Transcript | None:
     """The run in ``room`` tokens: long texts are clipped first, then the oldest rounds left out; None if none fits."""
     longest = LONGEST
-    blocks = (block for item in run if item.message is not None for block in item.message.blocks)
-    names = {block.call: block.name for block in blocks if block.type == "tool_use"}
+    tools: dict[str, str] = {}
     while True:
-        parts = [neutral(clean("\n".join(_messages(items, names, longest))), FRAME) for items in _rounds(view, run)]
+        parts = [neutral(clean("\n".join(_messages(items, tools, longest))), FRAME) for items in _rounds(view, run)]
         sizes = [view.count(part) for part in parts]
         made = Transcript(parts[0], tuple(parts[1:]), tuple(sizes[1:]))
         over = sum(sizes) - room
@@ -87,43 +82,9 @@ def _rounds(view: View, run: Sequence[Item]) -> list[list[Item]]:
     return [items for items in found if items]
 
 
-def _messages(items: Sequence[Item], names: Mapping[str, str], longest: int) -> Iterator[str]:
+def _messages(items: Sequence[Item], tools: dict[str, str], longest: int) -> Iterator[str]:
     for item in items:
         if item.message is None:
-            yield f"--- {'an earlier summary' if item.fold else 'inserted'}\n{_data(item.text)}"
-            continue
-        for block in item.message.blocks:
-            if block.type != "thinking":
-                yield "\n".join([f"--- {_title(item.message, block, names)}", *_content(block, longest)])
-
-
-def _title(message: Message, block: Block, names: Mapping[str, str]) -> str:
-    if block.type == "tool_use":
-        return f"call of {name_of(block.name)}"
-    if answers(block):
-        return f"result of {name_of(names.get(block.call, ''))}{', failed' * block.error}"
-    return speaker(message)
-
-
-def _content(block: Block, longest: int) -> Iterator[str]:
-    if block.type == "tool_use" and block.input:
-        for key, value in block.input.items():
-            yield _data(f"{key}: {clipped(spelled(value), longest)}")
-    elif block.text:
-        yield _data(clipped(block.text, longest))
-    if block.media or not (block.text or answers(block) or block.input):
-        yield f"[{'media' if answers(block) else block.type}]"
-
-
-def clipped(text: str, longest: int) -> str:
-    """At most about ``longest`` characters of a text: its head, how much is left out, its tail."""
-    if len(text) <= longest:
-        return text
-    head = first(text, int(HEAD * longest))
-    tail = last(text, longest - int(HEAD * longest))
-    return f"{head}\n[{len(text) - len(head) - len(tail):,} characters are left out here]\n{tail}"
-
-
-def _data(text: str) -> str:
-    """A text no line of which can pass for a title."""
-    return f"\n{text}".replace("\n---", "\n ---")[1:]
+            yield titled("an earlier summary" if item.fold else "inserted", item.text)
+        else:
+            yield from told(item.message, tools, partial(brief, most=longest))

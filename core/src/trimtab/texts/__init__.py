@@ -5,24 +5,27 @@ For authors of stages; the kernel does not use it.
 
 from __future__ import annotations
 
-from trimtab.texts.cutting import clean, clip, first, last, neutral
+from trimtab.texts.cutting import clean, clip, clipped, first, last, neutral
 from trimtab.texts.known import Known
 from trimtab.texts.lines import Piece, last_number, numbers_own, pieces
 from trimtab.texts.names import names
-from trimtab.texts.quoting import ARGUMENT, answers, called, flat, speaker, spelled
-from trimtab.texts.record import record
+from trimtab.texts.quoting import ARGUMENT, NAME, answers, called, flat, name_of, speaker, spelled
+from trimtab.texts.record import brief, record, titled, told
 from trimtab.texts.tokens import tokens, word
-from trimtab.texts.words import NAME, name_of, size
+from trimtab.texts.words import SMALL, size, way, worth
 
 __all__ = [
     "ARGUMENT",
     "NAME",
+    "SMALL",
     "Known",
     "Piece",
     "answers",
+    "brief",
     "called",
     "clean",
     "clip",
+    "clipped",
     "first",
     "flat",
     "last",
@@ -36,6 +39,10 @@ __all__ = [
     "size",
     "speaker",
     "spelled",
+    "titled",
     "tokens",
+    "told",
+    "way",
     "word",
+    "worth",
 ]

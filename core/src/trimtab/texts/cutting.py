@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-__all__ = ["clean", "clip", "first", "last", "neutral"]
+__all__ = ["clean", "clip", "clipped", "first", "last", "neutral"]
 
 _SURROGATE = re.compile("([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
 _JOINER = "\u200d"
@@ -79,3 +79,14 @@ def clip(text: str, size: int, lines: int) -> str:
         return text
     newline = text.rfind("\n", 0, size + 1)
     return text[:newline] if newline > size // 2 else first(text, size)
+
+
+def clipped(text: str, most: int) -> str:
+    """At most about ``most`` characters of ``text``: two thirds its head, how much is left out, one third its tail.
+
+    The tail begins with no dash, for a line that only the cut begins must not pass for a title of `titled`.
+    """
+    if len(text) <= most:
+        return text
+    head, tail = first(text, most * 2 // 3), last(text, most // 3).lstrip("-")
+    return f"{head}\n[{len(text) - len(head) - len(tail):,} characters are left out here]\n{tail}"

@@ -6,15 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trimtab.texts.cutting import clean, first
-from trimtab.texts.words import name_of
 
 if TYPE_CHECKING:
     from trimtab.conversation import Block, Message
 
-__all__ = ["ARGUMENT", "answers", "called", "flat", "speaker", "spelled"]
+__all__ = ["ARGUMENT", "NAME", "answers", "called", "flat", "name_of", "speaker", "spelled"]
 
 ARGUMENT = 110
 """Characters shown of each argument of a call (measured form)."""
+NAME = 64
+"""Characters of a tool's name that are repeated: as many as OpenAI lets it have."""
 
 
 def flat(text: str, most: int) -> str:
@@ -22,6 +23,11 @@ def flat(text: str, most: int) -> str:
     line = " ".join(clean(first(text, 20 * most)).split())
     short = first(line, most)
     return short if short == line and len(text) <= 20 * most else f"{short.rstrip()}…"
+
+
+def name_of(tool: str) -> str:
+    """A tool's name, safe to be repeated: a model may call what no tool is named."""
+    return flat(tool, NAME) or "The tool"
 
 
 def spelled(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from trimtab import Ask, Fold, Stage, StageOptions
-from trimtab.summary import Keep, boundary, span, summarise
+from trimtab.summary import Keep, boundary, counted, span, summarise
 
 from trimtab_auto_compact.options import CompactOptions
 
@@ -35,9 +35,8 @@ class AutoCompact(Stage):
         shared = options.input == "shared"
         written = yield from summarise(view, run, writer=options.writer, shared=shared, room=options.room)
         if written.by == options.writer or options.fallback == "mechanical":
-            kept = [item for item in view.messages if item.start >= run[-1].end]
             by = "a model" if written.by == "model" else f"rule: {written.why}" if written.why else "rule"
-            yield boundary(view, run, written.text, kept, f"all but {len(kept)} messages, summarised by {by}")
+            yield boundary(view, run, written.text, f"{counted(view, run)} summarised by {by}")
 
 
 def _left(view: View, run: Sequence[Item]) -> float:

@@ -6,23 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
+from trimtab.summary import counted
 from trimtab.texts import (
     ARGUMENT,
     answers,
     called,
     clean,
+    clipped,
     first,
     flat,
-    last,
     names,
     neutral,
     size,
     speaker,
     spelled,
     tokens,
+    way,
     word,
 )
 
@@ -31,14 +32,12 @@ if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["framed", "note", "quoted", "way"]
+__all__ = ["framed", "note", "quoted"]
 
 TAG = "collapsed"
 
 USER = 2_000
 """Characters: a longer text of the user is shown by its head and its tail."""
-HEAD, TAIL = 1_400, 500
-"""Characters of these."""
 TEXT = 160
 """Characters shown of each text of the assistant (measured form)."""
 NAMES = 0.1
@@ -64,12 +63,12 @@ class _Entry:
     sources: list[str] = field(default_factory=list)
 
 
-def note(view: View, run: Sequence[Item], count: str, full: str, id: str = "") -> str:
+def note(view: View, run: Sequence[Item], full: str, id: str = "") -> str:
     """The text of a note: a record in a frame that nothing in it can close.
 
-    ``count``: how much it stands for, in words; ``full``: all that the run says; ``id``: the frame's, if it has one.
+    ``full``: all that the run says; ``id``: the frame's, if it has one.
     """
-    said = [HEADING.format(count=count, size=size(full)), *way(view, full)]
+    said = [HEADING.format(count=counted(view, run), size=size(full)), way(view.stored_text(full))]
     entries = list(_entries(run))
     for entry, found in zip(entries, _names(view, run, entries), strict=True):
         said += [entry.line, *(f"  {line}" for line in found)]
@@ -82,22 +81,9 @@ def framed(lines: Iterable[str], id: str = "") -> str:
     return f"<{opening}>\n{neutral(clean(chr(10).join(lines)), TAG)}\n</{TAG}>"
 
 
-def way(view: View, full: str) -> list[str]:
-    """Where the full text lies, and how to read it."""
-    path = view.stored_text(full)
-    said = [f"Full text: {path}"]
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
-        said.append("To see a part, read a range of lines of the full text, or search it.")
-    return said
-
-
 def quoted(text: str) -> str:
     """What the user said, as a note shows it."""
-    if len(text) <= USER:
-        return f"User: {text}"
-    start, end = first(text, HEAD), last(text, TAIL)
-    left = f"[{len(text) - len(start) - len(end):,} characters are left out here; they stand in the full text]"
-    return f"User: {start}\n{left}\n{end}"
+    return f"User: {clipped(text, USER)}"
 
 
 def _entries(run: Sequence[Item]) -> Iterator[_Entry]:

@@ -20,7 +20,6 @@ class Run(NamedTuple):
     """Items of the view that one note shall stand for."""
 
     items: list[Item]
-    rounds: int
     age: int
     """The age in requests that all of it is older than."""
 
@@ -42,9 +41,8 @@ def runs(view: View, options: CollapseOptions) -> list[Run]:
             run = _whole(view.projection.rounds, stretch, max(start, done), end)
             if not run or (age > cold and run[0].end > held):
                 continue  # nothing, or all of it is cold
-            count = len({view.projection.rounds[item.end - 1] for item in run} - {-1})
-            if count >= options.rounds:
-                found.append(Run(run, count, age))
+            if len({view.projection.rounds[item.end - 1] for item in run} - {-1}) >= options.rounds:
+                found.append(Run(run, age))
                 done = run[-1].end
     return found
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from trimtab import Note
+from trimtab.summary import unpinned
 
 if TYPE_CHECKING:
     from trimtab.projection import Item
@@ -77,7 +77,7 @@ def due(view: View, options: CollapseOptions, taken: Iterable[Item]) -> list[lis
     a fold was undone, and what is ``taken``.
     """
     factor = view.context.meter.factor
-    size, kept = view.window.tokens(options.span) / factor, _pinned(view)
+    size, free = view.window.tokens(options.span) / factor, unpinned(view)
     old = _old(view, view.window.tokens(options.tail) / factor)
     apart = {item.id for item in taken if item.covers} | view.restored
     apart |= {item.id for item in islice((item for item in old if item.role != "system"), 1)}
@@ -91,30 +91,15 @@ def due(view: View, options: CollapseOptions, taken: Iterable[Item]) -> list[lis
     for name, items in groupby(old, kind):
         stretch = list(items)
         if name == "said":
-            rounds += _cut(stretch, size, kept, view.projection.rounds, ends)
-        elif name == "fold" and len(stretch) > 1 and sum(_free(item, kept) for item in stretch) >= size:
+            rounds += _cut(stretch, size, free, view.projection.rounds, ends)
+        elif name == "fold" and len(stretch) > 1 and sum(map(free, stretch)) >= size:
             rows.append(stretch)
     return rounds + rows
 
 
 def weight(view: View, run: Sequence[Item]) -> int:
     """Uncalibrated tokens of a run that a fold of it would not have to carry: all that is not pinned."""
-    kept = _pinned(view)
-    return sum(_free(item, kept) for item in run)
-
-
-def _free(item: Item, kept: Mapping[str, int]) -> int:
-    return item.tokens - sum(kept.get(id, 0) for id in item.covers) if kept else item.tokens
-
-
-def _pinned(view: View) -> dict[str, int]:
-    """Uncalibrated tokens that are pinned, by message."""
-    kept: Counter[str] = Counter()
-    for pin in view.pins:
-        id, _, n = pin.block.partition(".")
-        size = view.projection.conversation.nodes[id].sizes[int(n)]
-        kept[id] += view.projection.conversation.count(pin.text) if pin.text else size
-    return kept
+    return sum(map(unpinned(view), run))
 
 
 def _old(view: View, tail: float) -> list[Item]:
@@ -125,7 +110,7 @@ def _old(view: View, tail: float) -> list[Item]:
 
 
 def _cut(
-    stretch: Sequence[Item], size: float, kept: Mapping[str, int], rounds: Sequence[int], ends: Mapping[int, int]
+    stretch: Sequence[Item], size: float, free: Callable[[Item], int], rounds: Sequence[int], ends: Mapping[int, int]
 ) -> Iterator[list[Item]]:
     """Runs of whole rounds in a stretch, each of ``size`` uncalibrated tokens or more; what is left over waits.
 
@@ -141,7 +126,7 @@ def _cut(
         if not run and item.message is None:
             continue
         run.append(item)
-        tokens += _free(item, kept)
+        tokens += free(item)
         inserted = following is not None and following.message is None  # it stands with the message before it
         if tokens >= size and rounds[at] >= 0 and ends[rounds[at]] == at and not inserted:
             yield run

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trimtab import Fold, Stage, StageOptions
+from trimtab.summary import counted
 from trimtab.texts import record
 
 from trimtab_context_collapse.model import drained, folded, prepared
@@ -37,8 +38,8 @@ class ContextCollapse(Stage):
         else:
             for run in runs(view, self.options):
                 full = record(view, run.items)
-                text = note(view, run.items, f"{run.rounds} rounds", full)
-                yield Fold(run.items, text, f"{run.rounds} rounds older than {run.age} requests", full=full)
+                reason = f"{counted(view, run.items)} older than {run.age} requests"
+                yield Fold(run.items, note(view, run.items, full), reason, full=full)
 
     def observe(self, view: View) -> Iterable[Any]:
         """Summaries by a model are prepared."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
-from trimtab.texts import ARGUMENT, flat, last_number, name_of, pieces, size, spelled
+from trimtab.texts import ARGUMENT, SMALL, flat, last_number, name_of, pieces, size, spelled, worth
 from trimtab.toolclass import PATHS
 
 if TYPE_CHECKING:
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["stale"]
 
-SMALL = 300
-"""Characters: results up to this size stay, and supersede nothing: they may say that nothing changed, or an error."""
-WORTH = 0.9
-"""What replaces a result is at most this share of what is shown of it, or nothing happens."""
 SETTLED = 10
 """Requests after the last edit of what a read shows: while editing goes on, its lines are what exact edits are made of.
 
@@ -40,7 +36,7 @@ def stale(view: View) -> Iterator[Replace]:
         why = _why(result, newest.get(result.text), later.get(result.path or "", ()))
         if why is not None:
             text = f"{START}{_what(result)}. {why} This one: {view.stored(result.block)}]"
-            if len(text) <= WORTH * len(result.shown_text):
+            if worth(text, result.shown_text):
                 yield Replace(result, text, why.partition(",")[0].rstrip("."))
         if not result.replaced:
             newest.setdefault(result.text, result)
@@ -74,7 +70,7 @@ def _edits(result: Result) -> bool:
 
 
 def _covers(later: Result, read: Result) -> bool:
-    """Whether a later read shows all the lines that ``read`` does."""
+    """Whether a later read shows all the lines that ``read`` does; a small one may say that nothing changed."""
     if later.tool_class == "edit" or later.error or later.replaced or len(later.text) <= SMALL:
         return False
     if later.input == read.input or later.tool_class == read.tool_class == "read":

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from trimtab import Ask, AskFailed, Fold
 from trimtab.conversation import digest
 from trimtab.edits import message_ids
-from trimtab.texts import record, size, speaker
+from trimtab.summary import RETRIES, SHED, counted
+from trimtab.texts import record, size, speaker, way
 
-from trimtab_context_collapse.note import framed, note, quoted, way
+from trimtab_context_collapse.note import framed, note, quoted
 from trimtab_context_collapse.prompt import SECTIONS, prompt
 from trimtab_context_collapse.spans import weight
 
 if TYPE_CHECKING:
-    from trimtab.conversation import Message
     from trimtab.projection import Item
     from trimtab.view import View
 
@@ -23,12 +23,6 @@ __all__ = ["fold", "ours", "shorter", "shorthand", "summary"]
 
 SHARE, LONGEST, LEAST = 0.15, 2_000, 200
 """A summary's wanted size: this share of what it stands for; no more, and no less, tokens than these."""
-
-TRIES = 3
-"""Times that a question is asked which turns out to be too long for the model."""
-
-SHED = 0.2
-"""The share of its room by which such a question is made shorter, where the refusal does not say by how much."""
 
 HEADING = (
     "Earlier work in this conversation, summarised by a model: {count}, {size}. This is a record, not a request; what "
@@ -43,12 +37,14 @@ def summary(view: View, run: Sequence[Item]) -> Generator[Ask, str, str]:
     room = float(view.ask_window.effective)
     tries = 0
     while True:
+        text = prompt(view, run, room, most)
         try:
-            answer = yield Ask(prompt(view, run, room, most), covers=run, sections=SECTIONS, purpose="spans", most=most)
+            answer = yield Ask(text, covers=run, sections=SECTIONS, purpose="spans", most=most)
         except AskFailed as failed:
             tries += 1
-            if failed.overflow is None or tries == TRIES:
+            if failed.overflow is None or tries > RETRIES:
                 raise
+            room = view.count(text)
             room -= max(failed.overflow.gap, SHED * room)
         else:
             said: str = answer[answer.index(SECTIONS[0]) :].strip()
@@ -59,24 +55,21 @@ def summary(view: View, run: Sequence[Item]) -> Generator[Ask, str, str]:
 
 def fold(view: View, run: Sequence[Item], said: str) -> Fold:
     """The fold of a run whose summary is ``said``: what the user said stands in it too, verbatim."""
-    full = record(view, run)
-    lines = [HEADING.format(count=_count(view, run), size=size(full)), *way(view, full)]
-    for message in _path(view, run):
+    full, count = record(view, run), counted(view, run)
+    lines = [HEADING.format(count=count, size=size(full)), way(view.stored_text(full))]
+    path = view.projection.path
+    for message in (message for item in run for message in path[item.end - len(item.covers) : item.end]):
         if speaker(message) == "user":
             lines += [quoted(block.text) for block in message.blocks if block.type == "text" and block.text.strip()]
     lines += [f"  {line}".rstrip() for line in said.splitlines()]
-    return Fold(run, framed(lines, identity(message_ids(run))), f"{_count(view, run)} summarised by a model", full=full)
+    return Fold(run, framed(lines, identity(message_ids(run))), f"{count} summarised by a model", full=full)
 
 
 def shorthand(view: View, run: Sequence[Item]) -> Fold:
     """The same without a model."""
-    full, count = record(view, run), _count(view, run)
-    return Fold(
-        run,
-        note(view, run, count, full, identity(message_ids(run))),
-        f"{count} without a summary by a model",
-        full=full,
-    )
+    full = record(view, run)
+    text = note(view, run, full, identity(message_ids(run)))
+    return Fold(run, text, f"{counted(view, run)} without a summary by a model", full=full)
 
 
 def shorter(view: View, run: Sequence[Item], edit: Fold) -> bool:
@@ -92,14 +85,3 @@ def ours(edit: Fold) -> bool:
 def identity(ids: Sequence[str]) -> str:
     """The id in the text of the fold of these messages."""
     return digest(ids[0], ids[-1])[:16]
-
-
-def _path(view: View, run: Sequence[Item]) -> list[Message]:
-    """The messages that a run stands for, those in earlier folds too."""
-    path = view.projection.path
-    return [message for item in run for message in path[item.end - len(item.covers) : item.end]]
-
-
-def _count(view: View, run: Sequence[Item]) -> str:
-    rounds = {view.projection.rounds[message.depth] for message in _path(view, run)} - {-1}
-    return f"{len(rounds)} round{'s' * (len(rounds) > 1)}"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
-from trimtab.texts import name_of
+from trimtab.texts import name_of, worth
 
 from trimtab_micro_compact import texts
 from trimtab_micro_compact.media import known, large, marks
-from trimtab_micro_compact.old import goes, places, waiting, worth
+from trimtab_micro_compact.old import goes, places, waiting
 from trimtab_micro_compact.options import MicroOptions
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
-from trimtab.texts import Known, clean, name_of, names, tokens, word
+from trimtab.texts import Known, clean, name_of, names, tokens, word, worth
 
 from trimtab_micro_compact import texts
 from trimtab_micro_compact.media import large, marks
-from trimtab_micro_compact.old import goes, waiting, worth
+from trimtab_micro_compact.old import goes, waiting
 from trimtab_micro_compact.options import MicroOptions
 
 if TYPE_CHECKING:

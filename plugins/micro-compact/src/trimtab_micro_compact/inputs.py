@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from trimtab import Replace
-from trimtab.texts import Known, clean, last, name_of, names, size
+from trimtab.texts import Known, clean, last, name_of, names, size, worth
 
-from trimtab_micro_compact.old import worth
 from trimtab_micro_compact.options import MicroOptions
 
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from trimtab.texts import SMALL
+
 from trimtab_micro_compact.options import Form, MicroOptions
 
 if TYPE_CHECKING:
@@ -12,14 +14,10 @@ if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import Result, View
 
-__all__ = ["goes", "places", "waiting", "worth"]
+__all__ = ["goes", "places", "waiting"]
 
-SMALL = 300
-"""Characters: results up to this size stay."""
 ERROR = 1_000
-"""Characters: what a failing tool said stays up to this size, for it tells what not to try again."""
-WORTH = 0.9
-"""What replaces a text is at most this share of what is shown, or nothing happens."""
+"""Characters: what a failing tool said stays up to this size, for it tells what not to try again (chosen)."""
 
 
 def places(items: Iterable[Item]) -> Iterator[tuple[Message, int]]:
@@ -52,8 +50,3 @@ def waiting(view: View, done: str) -> Iterator[tuple[Message, int, str]]:
 def goes(result: Result, options: MicroOptions, form: Form | None = None) -> bool:
     """Whether a result is of a tool whose results go (in another form than the profile's), and no short error."""
     return options.goes(result.tool, result.tool_class, form) and not (result.error and len(result.text) <= ERROR)
-
-
-def worth(text: str, shown: str) -> bool:
-    """Whether ``text`` is enough shorter than what is shown."""
-    return len(shown) > SMALL and len(text) <= WORTH * len(shown)

@@ -19,7 +19,7 @@ CLEARED: tuple[ToolClass, ...] = ("read", "ranged_read", "search", "shell", "web
 Requests = Annotated[int, Field(ge=0)]
 
 LIVE = 10
-"""Results beside the newest ``keep`` that may be live before evictions begin: a batch is larger."""
+"""Results beside the newest ``keep`` that may be live before evictions begin: a batch is larger (chosen)."""
 
 
 class Server(BaseModel):

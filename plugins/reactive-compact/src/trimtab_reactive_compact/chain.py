@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trimtab import Ask, AskFailed, Fold, Overflow
-from trimtab.summary import ROOM, RULE, Written, boundary, mechanical, summarise, tail
+from trimtab.summary import RETRIES, ROOM, RULE, Written, boundary, counted, mechanical, scaled, summarise, tail
 
 from trimtab_reactive_compact.clamp import FIRST, LAST, clamp
 from trimtab_reactive_compact.media import media
 from trimtab_reactive_compact.rounds import Group, enough, groups, runs
-from trimtab_reactive_compact.truncated import TAG, counted, truncated
+from trimtab_reactive_compact.truncated import TAG, truncated
 
 if TYPE_CHECKING:
     from trimtab.projection import Item
@@ -25,13 +25,8 @@ __all__ = ["Chain"]
 
 Edits = Generator[Any, Any, None]
 
-STEPS = ("clamp", "model", "mechanical", "truncate")
-"""In order; a further refusal of the same request goes on behind the last of them that was taken."""
-
 FRAME = 200
-"""Tokens reckoned with for what says where a summary comes from, or how much was taken away."""
-RETRIES = 3
-"""Questions that follow one that was itself too long, each about fewer rounds."""
+"""Tokens reckoned with for what says where a summary comes from, or how much was taken away (chosen)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +38,21 @@ class Chain:
     options: ReactiveOptions
 
     def steps(self, done: Sequence[str]) -> Iterator[tuple[str, Edits]]:
-        """What is left behind the steps that are ``done``, but for those with nothing to do: name, and its edits."""
+        """What is left behind the last step that is ``done``, but for those with nothing to do: name, and its edits."""
         if self.overflow.bytes:
             if "media" not in done and (edits := media(self.view)):
                 yield "media", (edit for edit in edits)
             return
-        last = max((STEPS.index(step) for step in done if step in STEPS), default=-1)
-        for step in STEPS[last + 1 :]:
-            if (work := getattr(self, f"_{step}")()) is not None:
-                yield step, work
+        steps: dict[str, Callable[[], Edits | None]] = {
+            "clamp": self._clamp,
+            "model": self._model,
+            "mechanical": self._mechanical,
+            "truncate": self._truncate,
+        }
+        taken = max((n for n, name in enumerate(steps, 1) if name in done), default=0)
+        for name in list(steps)[taken:]:
+            if (work := steps[name]()) is not None:
+                yield name, work
 
     # ------------------------------------------------------------------ the steps: None where there is nothing to do
 
@@ -86,8 +87,8 @@ class Chain:
 
     @property
     def _room(self) -> float:
-        """Tokens that a summary may take, on a small window in proportion (R19)."""
-        return ROOM * min(1.0, self.view.window.window / 200_000)
+        """Tokens that a summary may take."""
+        return scaled(self.view, ROOM)
 
     def _oldest(self, found: Sequence[Group], room: float) -> Sequence[Group]:
         """As few of the oldest groups as free what is too much and ``room``; more where less is to be kept."""
@@ -124,8 +125,7 @@ class Chain:
             yield self._summary(run, mechanical(self.view, run, min(self._room, weight / 2)), "rule")
 
     def _summary(self, run: Sequence[Item], text: str, by: str) -> Fold:
-        kept = [item for item in self.view.messages if item.covers and item.start >= run[-1].end]
-        return boundary(self.view, run, text, kept, f"{counted(self.view, run)} summarised by {by}: too large")
+        return boundary(self.view, run, text, f"{counted(self.view, run)} summarised by {by}: too large")
 
 
 def _written(view: View, run: Sequence[Item]) -> Generator[Ask, str, Written]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
+from trimtab.rules import latest
 from trimtab.texts import clean, flat
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ KIND, PATH = 80, 500
 
 def media(view: View) -> list[Replace]:
     """Take out what is not text, the oldest first; that of the latest round only where there is no other."""
-    latest = next((at for at in reversed(view.projection.rounds) if at >= 0), 0)
+    end = latest(view)
     older: list[Replace] = []
     newest: list[Replace] = []
     for item in view.messages:
@@ -40,7 +41,7 @@ def media(view: View) -> list[Replace]:
             shown = block.id not in view.projection.state.faces
             if block.media and shown and sum(len(part) for _, part in _parts(block)) >= LEAST:
                 text = without(view, item.message, block, REASON)
-                (older if item.end <= latest else newest).append(Replace(block, text, REASON))
+                (older if item.end <= end else newest).append(Replace(block, text, REASON))
     return older or newest
 
 

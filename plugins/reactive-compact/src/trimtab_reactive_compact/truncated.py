@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from trimtab import Fold
-from trimtab.texts import record, size
+from trimtab.summary import counted
+from trimtab.texts import record, size, way
 
 if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["TAG", "counted", "truncated"]
+__all__ = ["TAG", "truncated"]
 
 TAG = "<truncated>"
 
 
 def truncated(view: View, run: Sequence[Item]) -> Fold:
     """The fold of a run that says nothing of what was in it."""
-    full = record(view, run)
-    path = view.stored_text(full)
-    lines = [
-        f"Earlier work in this conversation was taken away here, for the request was too large: {counted(view, run)}, "
-        f"{size(full)}. This says nothing of what was in it.",
-        f"Full text: {path}",
-    ]
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
-        lines.append("To see a part, read a range of lines of the full text, or search it.")
-    text = "\n".join([TAG, *lines, "</truncated>"])
-    return Fold(run, text, f"{counted(view, run)} taken away: too large for the window", full=full)
-
-
-def counted(view: View, run: Sequence[Item]) -> str:
-    """How many rounds a run stands for, those of earlier folds in it too."""
-    start = run[0].end - len(run[0].covers)
-    count = len(set(view.projection.rounds[start : run[-1].end]) - {-1})
-    return f"{count} round{'s' * (count != 1)}"
+    full, count = record(view, run), counted(view, run)
+    text = (
+        f"{TAG}\nEarlier work in this conversation was taken away here, for the request was too large: {count}, "
+        f"{size(full)}. This says nothing of what was in it.\n{way(view.stored_text(full))}\n</truncated>"
+    )
+    return Fold(run, text, f"{count} taken away: too large for the window", full=full)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from trimtab.texts import NAME, answers, clean, first, flat, last, speaker, spelled
+from trimtab.texts import answers, brief, clean, clipped, speaker, told
 
 if TYPE_CHECKING:
     from trimtab.conversation import Block, Message
@@ -20,9 +20,6 @@ TEXT = 4_000
 """The same of what the assistant said, and of each argument of a call."""
 RESULT = 2_000
 """The same of a result: what matters of it the assistant says or uses."""
-
-_BEGINS = re.compile("^(?=---)", re.MULTILINE)
-"""Where a line would begin as those do that say whose text follows."""
 
 
 class News(NamedTuple):
@@ -52,15 +49,18 @@ def news(view: View, start: int, end: int, room: float) -> News:
     """
     path, rounds = view.projection.path, view.projection.rounds
     texts: list[str] = []
+    tools: dict[str, str] = {}
     upto = start
     while upto < end:
         after = _round_end(rounds, upto, end)
-        text = "\n".join(part for message in path[upto:after] for part in _parts(message))
+        text = "\n".join(
+            part for message in path[upto:after] for part in told(message, tools, partial(_content, message))
+        )
         tokens = view.count(text)
         if texts and tokens > room:
             break
         if tokens > room:
-            text = _bounded(text, int(0.9 * room * len(text) / tokens))
+            text = clipped(text, int(0.9 * room * len(text) / tokens))
         texts.append(text)
         room -= tokens
         upto = after
@@ -77,34 +77,7 @@ def _round_end(rounds: Sequence[int], start: int, end: int) -> int:
     return at
 
 
-def _parts(message: Message) -> Iterator[str]:
-    """Each block under a line that says what it is; thinking is left out."""
-    for block in message.blocks:
-        if block.type == "tool_use":
-            said = "\n".join(f"{flat(key, 40)}: {_quoted(spelled(value), TEXT)}" for key, value in block.input.items())
-            yield f"--- call of {flat(block.name, NAME)}\n{said or _quoted(block.text, TEXT)}"
-        elif answers(block):
-            yield f"--- result{', failed' if block.error else ''}\n{_content(block, RESULT)}"
-        elif block.type != "thinking":
-            who = speaker(message)
-            yield f"--- {who}\n{_content(block, USER if who == 'user' else TEXT)}"
-
-
-def _content(block: Block, most: int) -> str:
-    """What a block says; no line of it can pass for another block."""
-    parts = [_quoted(block.text, most)] if block.text else []
-    if block.media or not (parts or answers(block)):
-        parts.append(f"[{'media' if answers(block) else block.type}]")
-    return "\n".join(parts)
-
-
-def _quoted(text: str, most: int) -> str:
-    return _BEGINS.sub(" ", _bounded(text, most))
-
-
-def _bounded(text: str, most: int) -> str:
-    """A text of at most about ``most`` characters: two thirds of them from its head, one from its tail."""
-    if len(text) <= most:
-        return text
-    start, end = first(text, most * 2 // 3), last(text, most // 3)
-    return f"{start}\n[{len(text) - len(start) - len(end):,} characters are left out here]\n{end}"
+def _content(message: Message, block: Block) -> str:
+    if answers(block) and block.type != "tool_use":
+        return brief(block, RESULT)
+    return brief(block, USER if speaker(message) == "user" else TEXT)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from trimtab import Ask, Fold, Note, Stage, StageOptions
 from trimtab.errors import AskFailed, TrimtabError
+from trimtab.summary import scaled
 
 from trimtab_session_memory.document import fitted, merged, parse
 from trimtab_session_memory.fold import fold
@@ -100,8 +101,3 @@ class SessionMemory(Stage):
         answers = (message for message in path[start:] if message.role == "assistant")
         calls = [sum(block.type == "tool_use" for block in message.blocks) for message in answers]
         return bool(calls) and (not calls[-1] or sum(calls) >= options.calls)
-
-
-def scaled(view: View, tokens: int) -> float:
-    """Tokens on this window: at most the share that they have of one of 200k (R19)."""
-    return min(tokens, tokens / 200_000 * view.window.window)

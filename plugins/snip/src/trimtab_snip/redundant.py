@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trimtab import Drop, Replace
-from trimtab.texts import name_of, size
+from trimtab.texts import SMALL, name_of, size, worth
 
 from trimtab_snip.calls import places, question
 from trimtab_snip.options import SnipOptions
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from trimtab.view import Result, Round, View
 
 __all__ = ["redundant"]
-
-SMALL = 300
-"""Characters: results up to this size stay where their round stays."""
-
-WORTH = 0.9
-"""What replaces a result is at most this share of what is shown of it, or nothing happens."""
 
 _FAILED = re.compile(
     r"\s*(?:<returncode>\s*-?[1-9]|<?(?:tool_use_)?(?:error|exception|traceback)\b"
@@ -52,7 +46,7 @@ def redundant(view: View, options: SnipOptions) -> Iterator[Drop | Replace]:
             continue
         for result in reversed(results):
             text = _again(result, view.stored(result.block), options)
-            if len(result.shown_text) > SMALL and len(text) <= WORTH * len(result.shown_text):
+            if worth(text, result.shown_text):
                 yield Replace(result, text, f"called again later: {name_of(result.tool)}")
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from trimtab.texts import clean, clip, last_number, name_of, neutral, size
+from trimtab.texts import clean, clip, last_number, name_of, neutral, size, way
 
 if TYPE_CHECKING:
     from trimtab.view import Result
@@ -22,10 +21,8 @@ def empty(result: Result) -> str:
 
 def persisted(result: Result, path: str, title: str = "", body: str = "") -> str:
     """Tool, size, where the full text lies, how to read a part of it, and a preview if there is one."""
-    inner = [f"{name_of(result.tool)}: {size(result.text)}, too much to show here.", f"Full text: {path}"]
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
-        again = " of the file again, or" * (result.tool_class in ("ranged_read", "read"))
-        inner.append(f"To see a part, read a range of lines{again} of the full text, or search it.")
+    what = f"{name_of(result.tool)}: {size(result.text)}, too much to show here."
+    inner = [what, way(path, file=result.tool_class in ("ranged_read", "read"))]
     if body:
         inner.append(f"Preview ({title}):\n{body}")
     return f"<{TAG}>\n{neutral(chr(10).join(inner), TAG)}\n</{TAG}>"

@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trimtab import Replace, Stage, StageOptions
-from trimtab.texts import Known, name_of
+from trimtab.texts import Known, name_of, worth
 
 from trimtab_tool_result_budget.options import BudgetOptions
 from trimtab_tool_result_budget.placeholder import empty, persisted, start_of
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from trimtab.view import Result, View
 
 __all__ = ["ToolResultBudget"]
-
-SMALL = 300
-"""Characters: results up to this size stay, whatever the limits."""
-WORTH = 0.9
-"""What replaces a result is at most this share of it, or nothing happens."""
 
 
 class ToolResultBudget(Stage):
@@ -60,7 +55,7 @@ class ToolResultBudget(Stage):
         lines = self.options.lines
         if limit < math.inf and (len(result.text) > limit or result.text.count("\n") >= lines):
             text = start_of(result, path, int(limit), lines)
-            if _worth(text, result):
+            if worth(text, result.text):
                 yield _replace(result, text, f"read back: over {limit:,} characters or {lines:,} lines")
 
     def _message(self, results: list[Result], known: Known) -> Iterator[Replace]:
@@ -78,7 +73,7 @@ class ToolResultBudget(Stage):
                 total -= self._store(result, known, f"message over {most:,} characters", edits)
         now = {result.id: len((edits.get(result.id) or result).text) for result in results}
         for result in sorted(results, key=lambda result: -now[result.id]):
-            if total > most and _worth(bare := persisted(result, result.view.stored(result.block)), result):
+            if total > most and worth(bare := persisted(result, result.view.stored(result.block)), result.text):
                 edits[result.id] = _replace(result, bare, f"message over {most:,} characters")
                 total -= now[result.id] - len(bare)
         yield from (edits[result.id] for result in results if result.id in edits)
@@ -87,7 +82,7 @@ class ToolResultBudget(Stage):
         """Preview ``result`` if that is worth it; returns the characters saved."""
         title, body = preview(result.text, self.options, known)
         text = persisted(result, result.view.stored(result.block), title, body)
-        if not _worth(text, result):
+        if not worth(text, result.text):
             return 0
         edits[result.id] = _replace(result, text, reason)
         known.forget(result.text, text)
@@ -96,7 +91,3 @@ class ToolResultBudget(Stage):
 
 def _replace(result: Result, text: str, reason: str) -> Replace:
     return Replace(result, text, f"{name_of(result.tool)}: {reason}")
-
-
-def _worth(text: str, result: Result) -> bool:
-    return len(result.text) > SMALL and len(text) <= WORTH * len(result.text)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trimtab.conversation import Block, Message, Role, Wire
-from trimtab.dialect import Call, Count, Refusal, Tool, Usage
+from trimtab.conversation import Block, Message, Wire
+from trimtab.dialect import Count
 from trimtab.dialects.anthropic import repair, tags
 from trimtab.dialects.anthropic.cache_edits import evicting, without_edits
 from trimtab.dialects.anthropic.features import FEATURES, extra
 from trimtab.dialects.anthropic.parse import bare, blocks_of, canonical, markers, parse, plain
 from trimtab.dialects.anthropic.tools import call, offered, result, tool_names
 from trimtab.dialects.anthropic.usage import usage
-from trimtab.dialects.anthropic.validate import Violation, validate
+from trimtab.dialects.anthropic.validate import validate
 from trimtab.dialects.media import media_tokens
 from trimtab.dialects.refusals import refusal
-from trimtab.edits import Repair
 
 __all__ = ["Anthropic"]
 
@@ -45,13 +43,24 @@ class Anthropic:
         }
     )
 
-    def plain(self, wire: Any) -> Wire:
-        """See `Dialect.plain`."""
-        return plain(wire)
-
-    def parse(self, wire: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
-        """See `Dialect.parse`."""
-        return parse(wire, id)
+    # what takes more than a few lines has a module of its own; `Dialect` says what each does
+    plain = staticmethod(plain)
+    parse = staticmethod(parse)
+    canonical = staticmethod(canonical)
+    bare = staticmethod(bare)
+    repair = staticmethod(repair.repair)
+    validate = staticmethod(validate)
+    usage = staticmethod(usage)
+    refusal = staticmethod(refusal)
+    tag = staticmethod(tags.tag)
+    untag = staticmethod(tags.untag)
+    tools = staticmethod(offered)
+    tool_names = staticmethod(tool_names)
+    call = staticmethod(call)
+    result = staticmethod(result)
+    evicting = staticmethod(evicting)
+    without_edits = staticmethod(without_edits)
+    extra = staticmethod(extra)
 
     def size(self, block: Block, count: Count) -> int:
         """Text by the counter; images and documents by pixels and pages; thinking by its signature."""
@@ -68,14 +77,6 @@ class Anthropic:
             media = sum(media_tokens(part, count) for part in parts if part.get("type") != "text")
         name = count(block.name) if block.name else 0
         return BLOCK + name + media + (count(block.text) if block.text else 0)
-
-    def canonical(self, plain: Wire) -> Wire:
-        """See `Dialect.canonical`."""
-        return canonical(plain)
-
-    def bare(self, part: Any) -> Any:
-        """See `Dialect.bare`."""
-        return bare(part)
 
     def head(self, system: Any, tools: Any, count: Count) -> int:
         """System text and the JSON of all tool definitions."""
@@ -141,61 +142,9 @@ class Anthropic:
     def instruction(self, text: str) -> None:
         """None: system text has a parameter of its own."""
 
-    def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
-        """See `trimtab.dialects.anthropic.repair`."""
-        return repair.repair(path, start)
-
-    def validate(self, messages: Sequence[Wire]) -> list[Violation]:
-        """See `trimtab.dialects.anthropic.validate`."""
-        return validate(messages)
-
-    def usage(self, response: Any) -> Usage | None:
-        """See `trimtab.dialects.anthropic.usage`."""
-        return usage(response)
-
     def breaks_all(self, block: Block) -> bool:
         """An image added or removed anywhere costs the cache of all messages."""
         return block.media
-
-    def refusal(self, error: Any) -> Refusal | None:
-        """See `trimtab.dialects.refusals`."""
-        return refusal(error)
-
-    def tag(self, wire: Wire, text: str) -> Wire | None:
-        """See `Dialect.tag`."""
-        return tags.tag(wire, text)
-
-    def untag(self, wire: Wire, pattern: re.Pattern[str]) -> tuple[Wire, str] | None:
-        """See `Dialect.untag`."""
-        return tags.untag(wire, pattern)
-
-    def tools(self, tools: Any, added: Sequence[Tool]) -> Any:
-        """See `Dialect.tools`."""
-        return offered(tools, added)
-
-    def tool_names(self, tools: Any) -> tuple[str, ...]:
-        """See `Dialect.tool_names`."""
-        return tool_names(tools)
-
-    def call(self, block: Any) -> Call | None:
-        """See `Dialect.call`."""
-        return call(block)
-
-    def result(self, call: str, text: str, error: bool) -> Wire:
-        """See `Dialect.result`; a block of the next user message."""
-        return result(call, text, error)
-
-    def evicting(self, messages: Sequence[Any], deletions: Mapping[int, Sequence[str]]) -> list[Any]:
-        """See `trimtab.dialects.anthropic.cache_edits`."""
-        return evicting(messages, deletions)
-
-    def without_edits(self, message: Any) -> Any:
-        """See `trimtab.dialects.anthropic.cache_edits`."""
-        return without_edits(message)
-
-    def extra(self, features: Mapping[str, Any]) -> dict[str, Any]:
-        """See `trimtab.dialects.anthropic.features`."""
-        return extra(features)
 
 
 def _shown(wire: Mapping[str, Any], text: str) -> dict[str, Any]:

@@ -95,13 +95,13 @@ def blocks_of(message: Wire) -> list[Any]:
     return list(content or ())
 
 
-def canonical(message: Wire) -> Wire:
+def canonical(plain: Wire) -> Wire:
     """One spelling of a plain message: content as blocks, that of results too, and no fields that are null.
 
     Clients change from one to the other: for a marker a string becomes a block, a reloaded answer has nulls. A result
     with nothing in it is one with an empty text.
     """
-    return {**message, "content": [_spelled(block) for block in blocks_of(message)]}
+    return {**plain, "content": [_spelled(block) for block in blocks_of(plain)]}
 
 
 def _spelled(block: Wire) -> Wire:
@@ -119,10 +119,10 @@ def result_text(content: Any) -> str:
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-def parse(message: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
-    """The role and blocks of a plain message."""
-    role = _ROLES.get(message["role"], "user")
-    return role, tuple(_block(wire, f"{id}.{n}") for n, wire in enumerate(blocks_of(message)))
+def parse(wire: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
+    """See `Dialect.parse`."""
+    role = _ROLES.get(wire["role"], "user")
+    return role, tuple(_block(block, f"{id}.{n}") for n, block in enumerate(blocks_of(wire)))
 
 
 def _block(wire: Mapping[str, Any], id: str) -> Block:

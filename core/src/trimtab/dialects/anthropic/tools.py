@@ -39,6 +39,6 @@ def call(block: Any) -> Call | None:
 
 
 def result(call: str, text: str, error: bool) -> Wire:
-    """See `Dialect.result`."""
+    """See `Dialect.result`; a block of the next user message."""
     failed = {"is_error": True} if error else {}
     return {"type": "tool_result", "tool_use_id": call, "content": text, **failed}

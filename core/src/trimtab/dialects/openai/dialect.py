@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trimtab.conversation import Block, Message, Role, Wire
-from trimtab.dialect import Call, Count, Refusal, Tool, Usage
-from trimtab.dialects.checks import Violation
+from trimtab.conversation import Block, Message, Wire
+from trimtab.dialect import Count
 from trimtab.dialects.openai import repair
 from trimtab.dialects.openai.parse import bare, canonical, markers, parse, plain
 from trimtab.dialects.openai.sizes import part_tokens
@@ -19,7 +18,6 @@ from trimtab.dialects.openai.validate import validate
 from trimtab.dialects.openai.wire import RESULTS, blocks_of, compose, is_message, is_thought, parts_of, text_part
 from trimtab.dialects.refusals import refusal
 from trimtab.dialects.tags import tagged, untagged
-from trimtab.edits import Repair
 
 __all__ = ["OpenAIChat"]
 
@@ -36,13 +34,19 @@ class OpenAIChat:
     apart = frozenset({(None, "assistant"), ("assistant", "assistant"), ("system", "assistant")})
     features: frozenset[str] = frozenset()
 
-    def plain(self, wire: Any) -> Wire:
-        """See `Dialect.plain`."""
-        return plain(wire)
-
-    def parse(self, wire: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
-        """See `Dialect.parse`."""
-        return parse(wire, id)
+    # what takes more than a few lines has a module of its own; `Dialect` says what each does
+    plain = staticmethod(plain)
+    parse = staticmethod(parse)
+    canonical = staticmethod(canonical)
+    bare = staticmethod(bare)
+    repair = staticmethod(repair.repair)
+    validate = staticmethod(validate)
+    usage = staticmethod(usage)
+    refusal = staticmethod(refusal)
+    tools = staticmethod(offered)
+    tool_names = staticmethod(tool_names)
+    call = staticmethod(call)
+    result = staticmethod(result)
 
     def size(self, block: Block, count: Count) -> int:
         """Text by the counter; calls by name and arguments; media by pixels, pages and seconds."""
@@ -53,14 +57,6 @@ class OpenAIChat:
             media = sum(part_tokens(part, count) for part in parts_of(block.wire) if part.get("type") != "text")
         call = CALL + count(block.name) if block.name else 0
         return call + media + (count(block.text) if block.text else 0)
-
-    def canonical(self, plain: Wire) -> Wire:
-        """See `Dialect.canonical`."""
-        return canonical(plain)
-
-    def bare(self, part: Any) -> Any:
-        """See `Dialect.bare`."""
-        return bare(part)
 
     def head(self, system: Any, tools: Any, count: Count) -> int:
         """The JSON of all tool definitions; system text is a message here, but one handed in beside them counts."""
@@ -117,25 +113,9 @@ class OpenAIChat:
         """A system message."""
         return {"role": "system", "content": text}
 
-    def repair(self, path: Sequence[Message], start: int) -> list[Repair]:
-        """See `trimtab.dialects.openai.repair`."""
-        return repair.repair(path, start)
-
-    def validate(self, messages: Sequence[Wire]) -> list[Violation]:
-        """See `trimtab.dialects.openai.validate`."""
-        return validate(messages)
-
-    def usage(self, response: Any) -> Usage | None:
-        """See `trimtab.dialects.openai.usage`."""
-        return usage(response)
-
     def breaks_all(self, block: Block) -> bool:
         """Never: the caches hold strict prefixes, whatever stands behind them."""
         return False
-
-    def refusal(self, error: Any) -> Refusal | None:
-        """See `trimtab.dialects.refusals`."""
-        return refusal(error)
 
     def tag(self, wire: Wire, text: str) -> Wire | None:
         """See `Dialect.tag`; to the kernel a result is a message of the user."""
@@ -146,22 +126,6 @@ class OpenAIChat:
         """See `Dialect.untag`."""
         found = None if _is_deaf(wire) else untagged(wire.get("content"), pattern, result=wire["role"] in RESULTS)
         return found and ({**wire, "content": found[0]}, found[1])
-
-    def tools(self, tools: Any, added: Sequence[Tool]) -> Any:
-        """See `Dialect.tools`."""
-        return offered(tools, added)
-
-    def tool_names(self, tools: Any) -> tuple[str, ...]:
-        """See `Dialect.tool_names`."""
-        return tool_names(tools)
-
-    def call(self, block: Any) -> Call | None:
-        """See `Dialect.call`; takes an entry of ``tool_calls``."""
-        return call(block)
-
-    def result(self, call: str, text: str, error: bool) -> Wire:
-        """See `Dialect.result`; a message of role tool."""
-        return result(call, text, error)
 
     def evicting(self, messages: Sequence[Any], deletions: Mapping[int, Sequence[str]]) -> list[Any]:
         """As they are: no server of this format deletes from its cache."""

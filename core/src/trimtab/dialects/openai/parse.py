@@ -71,13 +71,13 @@ def markers(wire: Any) -> dict[int, dict[str, Any]]:
     return {n: marks for n, marks in found.items() if marks}
 
 
-def canonical(message: Wire) -> Wire:
+def canonical(plain: Wire) -> Wire:
     """One spelling of a plain message: content as parts, no fields that are null, no empty list of calls.
 
     Clients change from one to the other: for a marker a string becomes a part, a reloaded answer has nulls.
     """
-    fields = _spelled(message)
-    fields["content"] = [_spelled(part) for part in parts_of(message)]
+    fields = _spelled(plain)
+    fields["content"] = [_spelled(part) for part in parts_of(plain)]
     if calls := fields.pop("tool_calls", None):
         fields["tool_calls"] = [_spelled(call) for call in calls]
     return fields
@@ -95,10 +95,10 @@ def result_text(content: Any) -> str:
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-def parse(message: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
-    """The role and blocks of a plain message."""
-    role = _ROLES.get(message["role"], "user")
-    return role, tuple(_block(wire, f"{id}.{n}") for n, wire in enumerate(blocks_of(message)))
+def parse(wire: Wire, id: str) -> tuple[Role, tuple[Block, ...]]:
+    """See `Dialect.parse`."""
+    role = _ROLES.get(wire["role"], "user")
+    return role, tuple(_block(block, f"{id}.{n}") for n, block in enumerate(blocks_of(wire)))
 
 
 def _block(wire: Wire, id: str) -> Block:

@@ -39,7 +39,7 @@ def offered(tools: Any, added: Sequence[Tool]) -> Any:
 
 
 def call(block: Any) -> Call | None:
-    """See `Dialect.call`; arguments that are no JSON object are empty."""
+    """See `Dialect.call`; takes an entry of ``tool_calls``. Arguments that are no JSON object are empty."""
     found = call_of({"tool_call": fields_or_none(block)})
     if found is None or not all(found[:2]):
         return None
@@ -48,5 +48,5 @@ def call(block: Any) -> Call | None:
 
 
 def result(call: str, text: str, error: bool) -> Wire:
-    """See `Dialect.result`."""
+    """See `Dialect.result`; a message of role tool."""
     return {"role": "tool", "tool_call_id": call, "content": FAILED + text if error else text}
