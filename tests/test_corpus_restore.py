@@ -73,14 +73,17 @@ class Agent:
     def bytes(self, session: Session, messages: Sequence[Any], *, thinking: bool = True) -> list[str]:
         """What a session sends for these messages, message by message."""
         request = session.prepare(messages, self.recording.system, self.recording.tools)
-        if thinking:
-            return [packed(session.dialect, wire) for wire in request.messages]
-        return [
-            packed(session.dialect, {**wire, "content": [part for part in wire["content"] if not _thinks(part)]})
-            if isinstance(wire.get("content"), list)
-            else packed(session.dialect, wire)
-            for wire in request.messages
-        ]
+        wires = request.messages if thinking else filter(None, map(_unthinking, request.messages))
+        return [packed(session.dialect, wire) for wire in wires]
+
+
+def _unthinking(wire: Any) -> Any:
+    """A message without its thinking; None where nothing else is in it."""
+    content = wire.get("content")
+    if not isinstance(content, list):
+        return wire
+    said = [part for part in content if not _thinks(part)]
+    return {**wire, "content": said} if said else None
 
 
 def _thinks(part: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from play import Play, result, talk
 from stages import Budget, FoldOld, KeepWords
+from trimtab import Note
 from trimtab.cli import app, sessions
 from trimtab.storage.files import FileBlobs
 from trimtab.storage.sqlite import SqliteLedger
@@ -194,7 +195,7 @@ def test_delete_what_is_used(play: Play, run: Run, monkeypatch: pytest.MonkeyPat
     delete = SqliteLedger.delete
 
     def slow(self: SqliteLedger, session: str, expected: int) -> None:
-        play.session.restore(1)
+        play.session.note("test", [Note("test", 1)], "manual")
         delete(self, session, expected)
 
     monkeypatch.setattr(SqliteLedger, "delete", slow)

@@ -311,6 +311,7 @@ def test_H52_success_with_nothing_in_it_is_an_overflow() -> None:
     assert refusal(whole) == Refusal("tokens")
     assert refusal(openai.LengthFinishReasonError(completion=whole)) == Refusal("tokens")
     assert refusal({"stop_reason": "length", "content": [], "role": "assistant"}) == Refusal("tokens")
+    assert refusal({"stop_reason": "model_context_window_exceeded", "content": []}) == Refusal("tokens")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +325,6 @@ def test_H52_success_with_nothing_in_it_is_an_overflow() -> None:
         {"choices": [], "usage": {"completion_tokens": 0}},
         {"stop_reason": "max_tokens", "content": []},
         {"stop_reason": "model_context_window_exceeded", "content": [{"type": "text", "text": "It be"}]},
-        {"stop_reason": "model_context_window_exceeded", "content": []},
     ],
 )
 def test_other_ends_of_an_answer_are_none(response: dict[str, Any]) -> None:

@@ -129,7 +129,7 @@ class Pass:
         for stage in self.plan.stages:
             wanted = stage.options.target
             target = view.window.tokens(wanted) if wanted is not None else float(view.window.auto)
-            target = min(target, ENOUGH * overflow.limit)
+            target = min(target, ENOUGH * overflow.limit, view.tokens / 2 if overflow.bytes else target)
             if type(stage).recover is Stage.recover or not work.works(stage.name):
                 continue
             if overflow.bytes or view.tokens > target:

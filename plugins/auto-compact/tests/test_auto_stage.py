@@ -215,3 +215,20 @@ def test_options() -> None:
     options = CompactOptions()
     assert (options.keep, options.writer, options.fallback) == (Keep(), "model", "mechanical")
     assert (options.input, options.room) == ("shared", 10_000)
+
+
+def test_what_was_restored_stays_and_the_rest_goes_on() -> None:
+    """After an undo the messages that came back stay; what follows them is folded when the window fills again."""
+    asker = Scripted(*[GOOD] * 9)
+    one, messages = session(asker), rounds("anthropic", 20)
+    first = one.prepare(messages)
+    one.restore(first.report.decisions[0])
+    back = one.prepare(messages)
+    assert back.messages == messages
+    longer = rounds("anthropic", 45)
+    assert longer[: len(messages)] == messages
+    request = one.prepare(longer)
+    kept = len(messages) - 2  # the newest two were never folded
+    assert request.messages[:kept] == longer[:kept]
+    assert len(request.messages) < len(longer) - 40
+    assert len(summaries(request.messages)) == 1

@@ -157,6 +157,17 @@ def test_H49_pictures_go_once_where_bytes_are_too_many(opened: Any, rounds: Any,
 
 
 @DIALECTS
+def test_H49_where_all_bytes_are_those_of_texts_rounds_go(opened: Any, rounds: Any, error: Any, dialect: str) -> None:
+    """No media to strip: the view is folded to half."""
+    run = opened(dialect, window=200_000)
+    messages = rounds(dialect, [800] * 30)
+    run.prepare(messages)
+    before = run.request.report.tokens_after
+    assert len(run.recover(error("Request exceeds the maximum size", 413))) < len(messages)
+    assert run.request.report.tokens_after <= before / 2
+
+
+@DIALECTS
 def test_H49_where_there_is_no_other_the_newest_picture_goes(
     opened: Any, rounds: Any, error: Any, dialect: str
 ) -> None:

@@ -86,6 +86,9 @@ OVERFLOWS = tuple(
 TYPED = {"ContextOverflowError", "ContextWindowExceededError", "ModelContextWindowExceededError"}
 """Classes of errors of langchain-core, LiteLLM and pydantic-ai that mean it."""
 
+_CUT = {"length", "model_context_window_exceeded"}
+"""How a response ends that had no room; of the second only where it is empty: else the answer is just cut off."""
+
 _RATES = _pattern(r"\brate[_ -]?limit|too many requests|\bthrottl|service[_ ]?unavailable|overloaded|per minute")
 _OUTPUT = _pattern(
     r"maximum allowed number of output tokens|supports at most <limit> completion tokens"
@@ -160,7 +163,7 @@ def _response(fields: Mapping[str, Any]) -> bool | None:
         return None
     first = fields_or_none(next(iter(choices))) if choices else fields
     said = fields_or_none(first.get("message")) if choices else fields
-    if "length" not in (first.get("finish_reason"), first.get("stop_reason")) or not said:
+    if _CUT.isdisjoint((first.get("finish_reason"), first.get("stop_reason"))) or not said:
         return False
     words = [said.get(key) for key in ("content", "reasoning", "reasoning_content", "refusal", "tool_calls")]
     return not any(words) and not any(usage.get(key) for key in ("completion_tokens", "output_tokens"))

@@ -78,16 +78,12 @@ def tail(view: View, keep: Keep) -> int:
 def span(view: View, keep: Keep) -> list[Item]:
     """The run that a boundary folds: from where the view starts, behind system messages, to the tail; [] for none.
 
-    There is none where nothing was said since the last summary, where all of it weighs hardly more than a summary
-    does, and where what a user had restored would be hidden again. A system message in mid-course parts runs: then it
-    is the heaviest.
+    There is none where nothing was said since the last summary, and where all of it weighs hardly more than a summary
+    does. A system message in mid-course, and what a user had restored, part runs: then it is the heaviest.
     """
     runs = [run for run in _runs(view, tail(view, keep)) if any(item.message is not None for item in run)]
     run = max(runs, key=lambda run: sum(item.tokens for item in run), default=[])
-    if sum(item.tokens for item in run if item.fold is None) < LEAST:
-        return []
-    hidden = {id for item in run for id in item.covers}
-    return [] if view.trigger != "manual" and not view.restored.isdisjoint(hidden) else run
+    return run if sum(item.tokens for item in run if item.fold is None) >= LEAST else []
 
 
 def _enough(view: View, keep: Keep, messages: int, tokens: float, texts: int) -> bool:
@@ -119,12 +115,13 @@ def _cuts(view: View) -> list[int]:
 
 
 def _runs(view: View, end: int) -> list[list[Item]]:
-    """The stretches of whole rounds before an index that system messages part, where a summary may begin them."""
+    """The stretches of whole rounds before an index, parted by what stays, where a summary may begin them."""
     cuts, apart = set(_cuts(view)), view.projection.dialect.apart
     runs: list[list[Item]] = [[]]
     before = ""
+    stays = view.restored if view.trigger != "manual" else frozenset[str]()
     for index, item in enumerate(view.messages[:end]):
-        if item.role == "system":
+        if item.role == "system" or not stays.isdisjoint(item.covers):
             runs.append([])
         elif runs[-1] or (index in cuts and (before, "user") not in apart):
             runs[-1].append(item)

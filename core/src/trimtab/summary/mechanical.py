@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULE", "mechanical"]
 
+NOTE = "<collapsed>\n"
+"""How a note begins that rules made of a run (`context-collapse`): it is told anew from the messages."""
 RULE = "Written by rule, not by a model: what is quoted was said, what is missing stands in the full text."
 
 EARLIER = "Earlier summaries, made otherwise, said:"
@@ -211,6 +213,8 @@ def _earlier(run: Sequence[Item]) -> str:
 
 
 def _carried(text: str) -> str:
+    if text.startswith(NOTE):
+        return ""
     lines = text.splitlines()
     if RULE not in lines:
         start = next((n for n, line in enumerate(lines) if line == SECTIONS[0]), 0)

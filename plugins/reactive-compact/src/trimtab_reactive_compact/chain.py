@@ -39,10 +39,10 @@ class Chain:
 
     def steps(self, done: Sequence[str]) -> Iterator[tuple[str, Edits]]:
         """What is left behind the last step that is ``done``, but for those with nothing to do: name, and its edits."""
-        if self.overflow.bytes:
-            if "media" not in done and (edits := media(self.view)):
+        if self.overflow.bytes and ("media" in done or (edits := media(self.view))):
+            if "media" not in done:
                 yield "media", (edit for edit in edits)
-            return
+            return  # where there were media, fewer tokens are no answer; else the bytes are those of texts
         steps: dict[str, Callable[[], Edits | None]] = {
             "clamp": self._clamp,
             "model": self._model,
