@@ -19,7 +19,10 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem)
+EVERY = [path if n % 3 else pytest.param(path, marks=pytest.mark.slow) for n, path in enumerate(SESSIONS)]
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_default_pays(path: Path) -> None:
     """It costs no more than `minimal`, and less if a result is over the limit that it sets for its tool."""
     recording, costs = read(path), {}

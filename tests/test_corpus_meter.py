@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("counter", ["estimate", "tiktoken"])
+@pytest.mark.parametrize("counter", ["estimate", pytest.param("tiktoken", marks=pytest.mark.slow)])
 def test_meter_error(counter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fresh usage: median 0.3 %, 95th percentile 2 %; usage ten requests old: 1 % and 5 %, on rising steps."""
     if counter == "tiktoken":

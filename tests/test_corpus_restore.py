@@ -60,7 +60,7 @@ class Agent:
         provider = self.profile.provider.model_copy(update={"window": 50_000_000})
         return self.open(ledger, stages=(), provider=provider)
 
-    def go(self, most: int = 60) -> Iterator[tuple[list[Any], Request]]:
+    def go(self, most: int = 45) -> Iterator[tuple[list[Any], Request]]:
         """The requests of the last branch that fit."""
         branch = self.recording.requests[-1].branch
         requests = [request for request in self.recording.requests if request.branch == branch]

@@ -105,7 +105,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
         return run
 
-    for n in range(40):
+    for n in range(25):
         longest = 0.03 * 1.5 ** (n // 10)  # in which a busy machine commits something too
         assert in_child(write(clock.uniform(0.001, longest))) == -signal.SIGALRM
         assert in_child(lambda: check(tmp_path)) == 0

@@ -17,7 +17,7 @@ from trimtab.testing.wires import WIRES
 
 __all__ = ["DIALECTS", "MISTAKES", "Contract", "check_name", "check_options", "run", "walks"]
 
-EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "4"))
 """Conversations of each case; not ``TRIMTAB_…``, for those variables are a profile's."""
 
 

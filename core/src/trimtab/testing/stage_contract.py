@@ -49,7 +49,7 @@ class StageContract(Contract):
             options = {"keep": 2}
 
     It runs in made-up conversations in every dialect. A test that the stage cannot pass is overridden by an expected
-    failure with its reason; nothing else may be overridden. ``CONTRACT_EXAMPLES`` in the environment (5) says how many
+    failure with its reason; nothing else may be overridden. ``CONTRACT_EXAMPLES`` in the environment (4) says how many
     conversations each case tries.
     """
 
