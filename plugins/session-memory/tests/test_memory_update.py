@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import pytest
@@ -486,3 +487,18 @@ def test_the_memory_lacks_nothing(opened: Any, talked: Any, writer: Any, steps: 
             run(talk)
     if run.memory:
         lacks_nothing(run, talk)
+
+
+def test_a_model_that_fails_again_and_again_is_asked_less_and_less(opened: Any, talked: Any, writer: Any) -> None:
+    """Each bad answer in a row doubles what must come before the next question."""
+    run, talk = opened(writer()), talked()
+    run(talk.work(11))
+    run.ask.answers = ["nothing of use"] * 40
+    asked = []
+    for _ in range(110):
+        run(talk.work(1))
+        asked.append(len(run.ask.asked))
+    at = [asked.index(count) for count in sorted(set(asked))[1:]]
+    gaps = [later - earlier for earlier, later in pairwise(at)]
+    assert len(gaps) >= 3
+    assert all(later >= 1.5 * earlier for earlier, later in pairwise(gaps[:4]))

@@ -24,6 +24,8 @@ __all__ = ["SessionMemory"]
 
 TOTAL = 12_000
 """Tokens of all sections on a window of 200k; one section may have a sixth of it (both the reference system's)."""
+MOST = 4
+"""Doublings of what must come before a model that fails is asked again: chosen."""
 SHARES = (1.0, 0.5, 0.25)
 """Of the asked model's window: less where it says that a question is too long."""
 
@@ -39,6 +41,8 @@ class SessionMemory(Stage):
         super().__init__(options)
         self._tried = ""
         """The newest message when a model was last asked: an answer that fails is not asked for again at once."""
+        self._failures = 0
+        """Answers in a row that failed: each doubles what must have come before the next question."""
 
     def propose(self, view: View) -> Generator[Fold, Any, None]:
         """One fold, where it brings the view below the target; in a manual pass whatever it frees."""
@@ -68,7 +72,7 @@ class SessionMemory(Stage):
         end = rounds_end(path, view.projection.rounds)
         if end <= memory.start:
             return
-        self._tried = path[-1].id
+        self._tried, self._failures = path[-1].id, self._failures + 1
         total = min(scaled(view, TOTAL), view.ask_window.effective / 3)
         each = total / 6
         for share in SHARES:
@@ -82,21 +86,21 @@ class SessionMemory(Stage):
             new = parse(safe(answer))
             if not new:
                 raise TrimtabError("the answer fills no section of the memory")
-            self._tried = ""
+            self._tried, self._failures = "", 0
             yield note(fitted(merged(memory.sections, new), view.count, each, total), upto)
             return
 
     def _due(self, view: View, memory: Memory) -> bool:
         """Whether enough has come since the memory was written, and since a model was last asked for it."""
         options, path = self.options, view.projection.path
-        start = memory.start
+        start, times = memory.start, 2 ** min(max(self._failures - 1, 0), MOST)
         if self._tried and view.on(self._tried):
             start = max(start, view.projection.conversation.nodes[self._tried].depth + 1)
         if not start:
             return view.tokens_after(0) >= scaled(view, options.first)
         if options.every is not None:
-            return len(set(view.projection.rounds[start:]) - {-1}) >= options.every
-        if view.tokens_after(start) < scaled(view, options.tokens):
+            return len(set(view.projection.rounds[start:]) - {-1}) >= times * options.every
+        if view.tokens_after(start) < times * scaled(view, options.tokens):
             return False
         answers = (message for message in path[start:] if message.role == "assistant")
         calls = [sum(block.type == "tool_use" for block in message.blocks) for message in answers]
