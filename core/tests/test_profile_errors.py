@@ -124,6 +124,9 @@ stages: [trim: {{limits: {{search: 8,000}}}}]
 stages: [trim, trim: {{unless: trin}}]
 3: stages[1].trim.unless: no stage named 'trin' is listed; did you mean 'trim'? (listed: trim)
 
+stages: [trim: {{unless: trim}}]
+3: stages[0].trim.unless: stages that wait for each other would never run: trim → trim
+
 stages: {{trim: }}
 3: stages: a list is needed (- name, or - name: {{option: value}}), not {{'trim': None}}
 

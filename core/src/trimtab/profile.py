@@ -204,6 +204,14 @@ class Profile(BaseSettings):
                 faults += several.faults
             except (PluginError, ProfileError) as fault:
                 faults.append(fault)
+        instead = {item.name: getattr(item.options, "unless", None) for item in items}
+        for n, item in enumerate(items if not faults else ()):
+            chain = [item.name]
+            while (following := instead.get(chain[-1])) and following not in chain:
+                chain.append(following)
+            if following == item.name:
+                what = f"stages that wait for each other would never run: {' → '.join([*chain, item.name])}"
+                faults.append(ProfileError(what, where=where((info.field_name, n, item.name, "unless"), _now().layers)))
         if faults:
             raise _Faults(faults)
         return tuple(items)
