@@ -93,7 +93,7 @@ class SessionMemory(Stage):
     def _due(self, view: View, memory: Memory) -> bool:
         """Whether enough has come since the memory was written, and since a model was last asked for it."""
         options, path = self.options, view.projection.path
-        start, times = memory.start, 2 ** min(max(self._failures - 1, 0), MOST)
+        start, times = memory.start, 1 << min(max(self._failures - 1, 0), MOST)
         if self._tried and view.on(self._tried):
             start = max(start, view.projection.conversation.nodes[self._tried].depth + 1)
         if not start:
