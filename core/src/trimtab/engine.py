@@ -469,7 +469,8 @@ class Engine:
         if self.cache.requests or not View(base, self.context).answers:
             return
         view = View(base, self.context)
-        sent = 1 + sum(bool(item.covers) and view.sent(item.end - 1) for item in base.items)
+        said = (n for n, item in enumerate(base.items, 2) if item.covers and view.sent(item.end - 1))
+        sent = max(said, default=1)  # with what was inserted among them
         self.cache.sent(keys[:sent], weights[:sent], self.cache.minimum, self.context.now)
 
     def _hooks(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Iterable[Any]]]:

@@ -131,8 +131,12 @@ def _replace(view: View, edit: Replace) -> Replace:
 
 def _repaired(view: View, block: Block) -> bool:
     """Whether a repair took the block out of its message, or changed it."""
-    repair = view.projection.state.repairs.get(block.id.partition(".")[0])
-    return repair is not None and block.wire not in repair.blocks
+    message, _, n = block.id.partition(".")
+    repair = view.projection.state.repairs.get(message)
+    if repair is None:
+        return False
+    alike = view.projection.conversation.nodes[message].blocks[: int(n)]  # of several that say the same, the first stay
+    return bool(repair.blocks.count(block.wire) <= sum(other.wire == block.wire for other in alike))
 
 
 def _arguments(block: Block, text: str) -> bool:

@@ -130,6 +130,8 @@ class Walk:
         """One request, what may happen behind it, and the answer."""
         request = self.request(talk, witness)
         chance = self.rng.randrange(100)
+        if request is None:
+            witness.answered.clear()  # at a full window the latest answer keeps its thinking, whatever it is bound to
         if request is None or chance >= 90:
             self.log.append("rewind")
             talk.rewind()
