@@ -51,6 +51,16 @@ def test_an_empty_answer_says_nothing_of_a_small_request() -> None:
     assert one.session.window.window == 200_000
 
 
+def test_an_empty_answer_of_the_sdk_is_read_alike() -> None:
+    """The client's own object, without usage."""
+    chat = pytest.importorskip("openai").types.chat
+    play = halving(provider={"kind": "openai", "window": 200_000})
+    play.session.prepare([{"role": "user", "content": "Hi."}])
+    choice = {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": ""}}
+    fields = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    assert play.session.observe(chat.ChatCompletion.model_validate(fields)) is False
+
+
 def test_a_refused_feature_is_off_although_it_cannot_be_noted() -> None:
     """The disk is full: the same request is not sent with it again."""
 

@@ -77,7 +77,7 @@ class Job:
                 raise TrimtabError(f"asks more than {ASKS} questions")
             if self._steps is not None:
                 self._steps.close()
-        except (*BROKEN, RuntimeError) as error:
+        except BROKEN as error:
             self._failed(error)
 
     def _failed(self, error: BaseException) -> None:

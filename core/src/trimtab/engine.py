@@ -13,7 +13,7 @@ from trimtab.background import Background, Job, Submit
 from trimtab.cache import Cache
 from trimtab.commit import commit, stored_text
 from trimtab.conversation import Conversation, Location, digest
-from trimtab.dialect import Tool, Usage
+from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan, Work
 from trimtab.edits import KERNEL, REFUSED, Note
 from trimtab.errors import (
@@ -33,7 +33,7 @@ from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.lock import lock_of
 from trimtab.names import Names
-from trimtab.offers import TOOLS, offered, returned, tools_of
+from trimtab.offers import NOTE, TOOLS, offered, returned, tools_of
 from trimtab.parts import part
 from trimtab.pipeline import Pass
 from trimtab.plugins import manager
@@ -265,7 +265,8 @@ class Engine:
         call, view = self.dialect.call(block), self.view
         if call is not None and call.name in self._theirs:
             return None
-        owner = (tools_of(view) or {}).get(call.name) if call is not None and self.context.stage_tools else None
+        known = tools_of(view.notes(NOTE) or ()) if self.context.stage_tools else {}
+        owner = known.get(call.name) if call is not None else None
         if call is None or owner is None:
             return None
         stage = next((stage for stage in self.plan.stages if stage.name == owner[0]), None)
@@ -291,14 +292,13 @@ class Engine:
         self.context.now = self.clock()
         self._reload(report)
         try:
-            location = self.conversation.locate(list(given.messages))
+            location = self.conversation.locate(given.messages)
             base = self._project(location)
             self._narrow(base.state.notes.get(f"{KERNEL}window:{self._limit}") or self.window.window)
             tools, new = self._offered(base, given.tools, report)
             head, self.context.head = self._head(given.system, tools)
         except Exception as error:
             return self._unread(raw, "the messages could not be read, handed back as they are", error)
-
         self._raw = False
 
         def render(projection: Projection) -> Request:
@@ -379,13 +379,11 @@ class Engine:
         self.context.tool_names = self.dialect.tool_names(tools)
         if not self.context.stage_tools:
             return tools, new
-        found = tools_of(view)
-        if found is None:
-            taken, stages = self.context.tool_names, self.plan.stages
-            rows = offered(view, stages, taken, report, strict=self.plan.strict)
+        rows = view.notes(NOTE)
+        if rows is None:
+            rows = offered(view, self.plan.stages, self.context.tool_names, report, strict=self.plan.strict)
             new = (("stage", TOOLS, rows),)
-            found = {row["name"]: ("", Tool(row["name"], row["description"], row["schema"])) for row in rows}
-        added = [tool for _, tool in found.values()]
+        added = [tool for _, tool in tools_of(rows).values()]
         said = self.dialect.bare(tools) or ()
         ours = {tool.name: self.dialect.tools(None, [tool])[0] for tool in added}
         self._theirs = {name for name, wire in ours.items() if name in self.context.tool_names and wire not in said}

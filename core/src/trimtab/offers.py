@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from trimtab import rules
@@ -15,13 +15,16 @@ from trimtab.report import Report
 from trimtab.stage import Stage
 from trimtab.view import View
 
-__all__ = ["TOOLS", "offered", "returned", "tools_of"]
+__all__ = ["NOTE", "TOOLS", "offered", "returned", "tools_of"]
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names of tools that providers take."""
 
 TOOLS = "tools"
 """The kernel's note of the tools that stages offer in this session: each with the name of its stage."""
+
+NOTE = f"{KERNEL}stage:{TOOLS}"
+"""Its whole key."""
 
 
 def offered(view: View, stages: Sequence[Stage], taken: Sequence[str], report: Report, *, strict: bool) -> list[Any]:
@@ -52,11 +55,8 @@ def _broken(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def tools_of(view: View) -> dict[str, tuple[str, Tool]] | None:
-    """The tools that were offered first: name to the stage's name and the tool; None before."""
-    rows = view.notes(f"{KERNEL}stage:{TOOLS}")
-    if rows is None:
-        return None
+def tools_of(rows: Iterable[Any]) -> dict[str, tuple[str, Tool]]:
+    """The tools that were noted: name to the stage's name and the tool."""
     return {row["name"]: (row["stage"], Tool(row["name"], row["description"], row["schema"])) for row in rows}
 
 

@@ -65,8 +65,8 @@ class Pass:
         self.render = render
         """The request as a projection shows it."""
         context.trigger, context.advise = trigger, self._pins
-        self.manual = trigger in ("manual", "overflow")
-        self.work = Work(plan, projection, context, report, manual=trigger == "manual")
+        self.manual = trigger == "manual"
+        self.work = Work(plan, projection, context, report, manual=self.manual)
         self._pinned: set[Trigger] = set()
         self._weighing = False
 
@@ -144,10 +144,11 @@ class Pass:
         work, view = self.work, self.work.view
         if view.stage_tools and not work.projection.state.tags and any(map(self._tags, self.plan.stages)):
             path = work.projection.path
-            fresh = (one for one in path if not view.sent(one.depth) and one.children[1:] == [])
-            unsent = next((one for one in fresh if one is not path[-1] or not one.children), None)
-            if unsent is not None:
-                draft = Draft("kernel", [Tag(unsent.id)])
+            unsent = (one for one in path if not view.sent(one.depth))
+            # One that a request of another branch held has a child that is not on this path: it went out untagged.
+            fresh = next((one for one in unsent if len(one.children) == (one is not path[-1])), None)
+            if fresh is not None:
+                draft = Draft("kernel", [Tag(fresh.id)])
                 work.apply(draft.edits[0])
                 work.add(draft)
 

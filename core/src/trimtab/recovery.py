@@ -31,7 +31,8 @@ def refusal_of(view: View, said: Any) -> Refusal | None:
     window = view.window.window
     if usage is not None and usage.seen > window:
         return Refusal("tokens", usage.seen, window)
-    answer = usage is not None or (isinstance(said, Mapping) and "choices" in said)
+    fields = said if isinstance(said, Mapping) else getattr(said, "__dict__", {})
+    answer = usage is not None or not {"choices", "stop_reason"}.isdisjoint(fields)
     unsized = refusal is not None and not (refusal.tokens or refusal.limit)
     if refusal is None or (unsized and (answer or refusal.kind == "unknown") and view.tokens < NEAR * window):
         return None
