@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
-PLUGINS := $(sort $(wildcard plugins/*/pyproject.toml))
+PLUGINS := $(sort $(wildcard hooks/*/pyproject.toml plugins/*/pyproject.toml))
 PYPROJECTS := pyproject.toml core/pyproject.toml $(PLUGINS)
 DEMO := core/src/trimtab/replay/demo.jsonl
 
@@ -17,7 +17,7 @@ demo: $(VENV)/.trimtab  ## replay the packaged session through the default profi
 	@$(VENV)/bin/trimtab replay $(DEMO)
 
 test: $(VENV)/.tools  ## run the tests (at most 4 minutes)
-	@$(RUN) pytest -q
+	@$(RUN) pytest -q -n auto
 
 lint: $(VENV)/.tools  ## check style and types
 	$(RUN) ruff check .

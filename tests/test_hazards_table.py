@@ -11,10 +11,17 @@ FOLDERS = {
     "auto/": "plugins/auto-compact/tests/",
     "budget/": "plugins/tool-result-budget/tests/",
     "collapse/": "plugins/context-collapse/tests/",
+    "command/": "hooks/command-hooks/tests/",
+    "constraints/": "hooks/constraints/tests/",
     "memory/": "plugins/session-memory/tests/",
     "micro/": "plugins/micro-compact/tests/",
+    "memories/": "plugins/relevant-memories/tests/",
+    "pins/": "hooks/pins/tests/",
+    "project/": "hooks/project-memory/tests/",
     "reactive/": "plugins/reactive-compact/tests/",
+    "restore/": "hooks/restore/tests/",
     "snip/": "plugins/snip/tests/",
+    "verify/": "hooks/verify/tests/",
     "": "tests/",
 }
 ROW = re.compile(r"^\| (H\d\d) \| (.+?) \| (.+) \|$", re.MULTILINE)

@@ -81,7 +81,7 @@ class Installed:
         third.mkdir()
         for name, text in THIRD_PARTY.items():
             (third / name).write_text(text, encoding="utf-8")
-        members = [str(path.parent) for path in sorted(ROOT.glob("plugins/*/pyproject.toml"))]
+        members = [str(path.parent) for path in sorted(ROOT.glob("*/*/pyproject.toml"))]
         pip = [str(self._bin / "python"), "-m", "pip", "--disable-pip-version-check", "-q"]
         subprocess.run([*pip, "wheel", "--no-deps", "-w", "wheels", ROOT / "core", *members], cwd=folder, check=True)
         wheels = [str(path) for path in sorted((folder / "wheels").glob("*.whl"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from play import LONG, Play, decided, edits, raw, rounds, says, shown, talk, user, why
+from play import LONG, Everything, Play, decided, edits, raw, rounds, says, shown, talk, user, why
 from stages import Budget, Do, FoldOld, Greet, Watch
 from trimtab import Insert, View
 
@@ -37,6 +37,17 @@ def test_session_start_once_by_source_and_text() -> None:
         assert shown(request).count("House rule") == 1, n
 
 
+def test_session_start_for_each_conversation() -> None:
+    """An agent that goes on with another first message, as a sub-agent does, has another start, in any process."""
+    play = Play(Greet, hooks=[{"greet": {"anchor": "system"}}])
+    other = [user("Summary so far: the parser was read."), *rounds(1)]
+    for _ in range(2):
+        for messages in (talk(0), other[:1], talk(2), other):
+            assert play.send(messages).system == [{"type": "text", "text": "House rule: test first."}]
+        play.again()
+    assert [row["why"] for row in edits(play, "insert")] == ["session_start:startup"] * 2
+
+
 def test_session_start_into_the_system_text() -> None:
     """Before the first request text may go behind the system text, whatever form that has; then it stays there."""
     for system in (None, "", "Be brief.", [{"type": "text", "text": "Be brief."}]):
@@ -65,7 +76,7 @@ def test_inserts_behind_a_boundary_leave_room() -> None:
     stages = [{"fold-old": {"when": {"over": 3_000}, "target": 1_400}}]
     hooks = [{"greet": {"text": words}} for words in ("Short rule.", LONG, "Another rule.", LONG + "!")]
     play = Play(Greet, FoldOld, stages=stages, hooks=hooks)
-    play.session._started = True
+    play.session._started = Everything()
     request = play.send(talk(6))
     assert request.report.tokens_after < 1_400
     texts = [message["content"][0]["text"] for message in request.messages[1:-2]]

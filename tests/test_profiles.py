@@ -168,7 +168,7 @@ def test_order_of_seven_stage(ask: Any, stands_in: list[str]) -> None:
         "micro-compact.propose",
     ]
     decided = [outcome.stage for outcome in request.report.decisions]
-    assert decided == ["snip", "micro-compact", stands_in[-1].removesuffix(".propose")]
+    assert decided == ["snip", "micro-compact", stands_in[-1].removesuffix(".propose"), "restore"]
 
 
 def test_order_after_an_answer_and_a_refusal() -> None:

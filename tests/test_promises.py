@@ -15,11 +15,11 @@ from walk import STEPS, Walk
 
 PASSES = int(os.environ.get("TRIMTAB_TEST_PASSES", "2000"))
 
-FIXED = range(50)
+FIXED = range(60)
 """Seeds that never change."""
 
 LEAST = {
-    ("evict", "free"): 5,
+    ("evict", "free"): 3,
     ("param", "free"): 5,
     ("tag", "free"): 5,
     ("drop", "breaking"): 8,

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 import trimtab
+from trimtab import Hook
 from trimtab.cli import app
 from typer.main import get_command
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[1]
-PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+PLUGINS = sorted(path.parent for path in ROOT.glob("*/*/pyproject.toml"))
 MEMBERS = [ROOT / "core", *PLUGINS]
 
 plugins = pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.name)
@@ -50,7 +51,7 @@ def test_there_is_one_version() -> None:
         str(folder): version for folder in (ROOT, *MEMBERS)
     }
     pins = pyproject(ROOT / "core")["project"]["optional-dependencies"]["all"]
-    assert sorted(pin for pin in pins if "==" in pin) == [f"trimtab-{path.name}=={version}" for path in PLUGINS]
+    assert sorted(pin for pin in pins if "==" in pin) == sorted(f"trimtab-{path.name}=={version}" for path in PLUGINS)
     for plugin in PLUGINS:
         assert f"trimtab=={version}" in pyproject(plugin)["project"]["dependencies"], plugin.name
 
@@ -86,10 +87,12 @@ def test_plugin_has_the_shape(plugin: Path) -> None:
 
 @plugins
 def test_plugin_is_found_by_its_entry_point(plugin: Path) -> None:
-    """The entry point is named like the folder and its `stage()` gives a class of that name."""
+    """The entry point is named like the folder, and gives a stage or a hook of that name."""
     assert pyproject(plugin)["project"]["entry-points"]["trimtab"] == {plugin.name: package(plugin)}
     (point,) = entry_points(group="trimtab", name=plugin.name)
-    assert point.load().stage().name == plugin.name
+    module = point.load()
+    hooks = [cls for cls in vars(module).values() if isinstance(cls, type) and issubclass(cls, Hook)]
+    assert [cls.name for cls in hooks or [module.stage()]] == [plugin.name]
 
 
 @plugins
@@ -106,7 +109,7 @@ def test_workspace_knows_the_plugin(plugin: Path) -> None:
     """The root's sources and type check name every plugin."""
     told = pyproject(ROOT)["tool"]
     assert f"trimtab-{plugin.name}" in told["uv"]["sources"]
-    assert f"plugins/{plugin.name}/src" in told["mypy"]["files"]
+    assert f"{plugin.parent.name}/{plugin.name}/src" in told["mypy"]["files"]
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.yaml")), ids=lambda path: path.stem)
@@ -117,7 +120,8 @@ def test_profile_says_whom_it_is_for(path: Path) -> None:
 
 def test_test_folders_have_no_packages() -> None:
     """Import mode `importlib` needs no `__init__.py` among the tests; file names are unique instead."""
-    files = [path for folder in ("core/tests", "plugins", "tests") for path in (ROOT / folder).rglob("test_*.py")]
+    folders = ("core/tests", "hooks", "plugins", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("test_*.py")]
     names = [path.name for path in files]
     assert sorted(names) == sorted(set(names))
     assert not [path for path in files if (path.parent / "__init__.py").exists()]

@@ -156,11 +156,28 @@ def test_control_characters(played: Played, run: Run, monkeypatch: pytest.Monkey
     assert " → 1 characters:  [31m red\n" in run("s").stdout
 
 
+def test_a_boundary_and_its_pins(played: Played, run: Run) -> None:
+    """What the summary is, and what it carries and why; of a block that is pinned whole, how it begins."""
+    hooks = [{"keep-words": {"words": "c1: The quick"}}, {"keep-words": {"words": "Mend", "whole": True}}]
+    play = played(FoldOld, KeepWords, stages=[{"fold-old": {"keep": 2, "when": ["cold"]}}], hooks=hooks)
+    play.send(talk(4))
+    play.cold(talk(4))
+    boundary = play.session.boundaries()[0]
+    told = run("s").stdout
+    sizes = f"{boundary.tokens_before:,.0f} → {boundary.tokens_after:,.0f} tokens"
+    assert f"\n  boundary: {sizes}, 2 messages kept, 2 pins carried\n" in told
+    assert "\n    carries 'Mend the parser, please.': standing order\n" in told
+    assert "\n    carries 'c1: The quick': standing order\n" in told
+    assert "\n  stays verbatim, 'Mend the parser, please.': standing order\n" in told
+    assert json.loads(run("s", "--json").stdout)["boundaries"][0]["pins"] == 2
+
+
 def test_json(played: Played, run: Run) -> None:
     """As JSON: what the session's own `explain` gives."""
     play = played(Budget, stages=["budget"])
     play.send(talk(1))
-    assert json.loads(run("s", "--json").stdout) == {"session": "s", "edits": play.session.explain()}
+    said = {"session": "s", "boundaries": [], "edits": play.session.explain()}
+    assert json.loads(run("s", "--json").stdout) == said
     (edit,) = play.session.explain()
     assert (edit["stage"], edit["kind"], edit["free"], edit["undone"]) == ("budget", "replace", True, False)
     assert edit["time"] == AT

@@ -36,15 +36,7 @@ PACKAGED = (
     "(packaged: deepseek, default, four-layer, four-stage, kimi, local-vllm, memory-stack, minimal, openai, "
     "seven-stage, three-tier)"
 )
-STAGES = [
-    "auto-compact",
-    "context-collapse",
-    "micro-compact",
-    "reactive-compact",
-    "session-memory",
-    "snip",
-    "tool-result-budget",
-]
+STAGES, HOOKS = sorted(catalog().stages), sorted(catalog().hooks)
 
 
 def test_show(run: Callable[..., Result], write: Writer) -> None:
@@ -57,7 +49,9 @@ def test_show(run: Callable[..., Result], write: Writer) -> None:
     assert ["thresholds.warn", "20000", "trimtab/configs/minimal.yaml:4"] in lines
     assert ["stages[0].tool-result-budget.limits.shell", "4000", "trimtab/configs/default.yaml:7"] in lines
     assert ["stages[0].tool-result-budget.preview", '"names"', "default"] in lines
-    assert ["hooks", "[]", "trimtab/configs/minimal.yaml:6"] in lines
+    assert ["hooks[0].constraints.budget", "null", "default"] in lines
+    rules = '[{"first": "user"}, {"contains": "#keep"}]'
+    assert ["hooks[1].pins", *rules.split(), "trimtab/configs/default.yaml:20"] in lines
     assert ["tools.Bash", '"shell"', "trimtab/configs/minimal.yaml:21"] in lines
 
 
@@ -82,7 +76,7 @@ def test_check(run: Callable[..., Result]) -> None:
     shipped = [f"trimtab/configs/{name}.yaml" for name in ("default", "minimal")]
     assert run("profile", "check").output.splitlines() == [
         "default: fine (stages: tool-result-budget, snip, context-collapse, micro-compact, session-memory, "
-        "auto-compact, reactive-compact; hooks: none)",
+        "auto-compact, reactive-compact; hooks: constraints, pins, restore)",
         f"read, the strongest first: {', '.join(shipped)}",
         f"no trimtab.yaml in {Path.cwd()} or a folder above it",
     ]
@@ -153,7 +147,7 @@ def test_schema(run: Callable[..., Result]) -> None:
     schema = json.loads(run("profile", "schema").output)
     assert schema["properties"].keys() == Profile.model_fields.keys()
     assert "required" not in schema
-    names, mapping = schema["properties"]["stages"]["items"]["anyOf"]
+    names, mapping, _ = schema["properties"]["stages"]["items"]["anyOf"]
     assert names == {"enum": STAGES}
     options = mapping["properties"]["tool-result-budget"]["anyOf"][0]
     assert options["additionalProperties"] is False
@@ -181,14 +175,14 @@ def test_schema_parts(get: Callable[..., Profile]) -> None:
 
 def test_plugins(run: Callable[..., Result]) -> None:
     """One line per plugin, or a list of objects whose options are described."""
-    assert [line.split()[:4] for line in run("plugins").output.splitlines()][: len(STAGES) + 1] == [
-        ["NAME", "KIND", "DISTRIBUTION", "VERSION"],
-        *([name, "stage", f"trimtab-{name}", version(f"trimtab-{name}")] for name in STAGES),
-    ]
+    lines = [line.split()[:4] for line in run("plugins").output.splitlines()]
+    assert lines[0] == ["NAME", "KIND", "DISTRIBUTION", "VERSION"]
+    assert [line[:2] for line in lines[1:]] == [[name, "stage"] for name in STAGES] + [[name, "hook"] for name in HOOKS]
+    assert ["snip", "stage", "trimtab-snip", version("trimtab-snip")] in lines
     rows = json.loads(run("plugins", "--json").output)
-    assert [(row["name"], row["kind"]) for row in rows] == [(name, "stage") for name in STAGES]
+    assert [row["name"] for row in rows] == STAGES + HOOKS
     assert all(row.keys() == {"name", "kind", "distribution", "version", "options"} for row in rows)
-    row = rows[-1]
+    row = next(row for row in rows if row["name"] == "tool-result-budget")
     assert {"when", "limits", "preview"} <= row["options"]["properties"].keys()
     parts = {f"#/$defs/{name}" for name in row["options"]["$defs"]}
     assert parts == _references(row["options"]) != set()

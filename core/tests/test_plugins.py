@@ -191,7 +191,7 @@ def test_given() -> None:
     found = catalog([Mine, module, Mine, _hook("told")])
     assert {"mine", "shout", "tool-result-budget"} <= found.stages.keys()
     assert (found.stages["mine"].distribution, found.stages["mine"].version) == ("plugins=", "(argument)")
-    assert list(found.hooks) == ["told"]
+    assert found.hooks["told"].distribution == "plugins="
     with pytest.raises(PluginError) as caught:
         catalog([StageOptions])
     assert str(caught.value) == f"{StageOptions!r} is not a Stage or Hook class with a name"
@@ -202,8 +202,9 @@ def test_manager_order() -> None:
     hooks = [_hook("b"), _hook("a"), _hook("c")]
     profile = load("minimal", env={"TRIMTAB_HOOKS": "[b, a, b, c]"}, plugins=hooks)
     first, second = manager(profile.hooks), manager(profile.hooks[:1])
-    assert first.hook.session_start(session=None, source="resume") == ["b resume", "a resume", "b resume", "c resume"]
-    assert second.hook.session_start(session=None, source="resume") == ["b resume"]
+    start = {"session": None, "source": "resume", "view": None}
+    assert first.hook.session_start(**start) == ["b resume", "a resume", "b resume", "c resume"]
+    assert second.hook.session_start(**start) == ["b resume"]
     assert [name for name, _ in first.list_name_plugin()] == ["c#3", "b#2", "a#1", "b#0"]
 
 

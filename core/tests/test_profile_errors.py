@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from trimtab.errors import PluginError, ProfileError
+from trimtab.plugins import catalog
 from trimtab.profile import Profile, load
 
 Loader = Callable[..., Profile]
@@ -29,10 +30,8 @@ LEVEL = "(or a level: auto, block, warn)"
 WORDS = "(available: always, cold, idle, over, pays)"
 NUMBER = "write a whole number such as 24_000, 20k or 1.5m"
 AMOUNT = "is neither tokens, as 20k, nor a share, as 0.9"
-INSTALLED = (
-    "(installed: auto-compact, context-collapse, micro-compact, reactive-compact, session-memory, snip, "
-    "tool-result-budget, trim)"
-)
+INSTALLED = f"(installed: {', '.join(sorted([*catalog().stages, 'trim']))})"
+HOOKS = f"(installed: {', '.join(sorted([*catalog().hooks, 'keep']))})"
 KEYS = "(keys: at_least, keep, limits, mode, target, unless, warm, when)"
 PACKAGED = (
     "(packaged: deepseek, default, four-layer, four-stage, kimi, local-vllm, memory-stack, minimal, openai, "
@@ -55,7 +54,7 @@ stages:
 5: stages[1]: no stage named 'keep' {INSTALLED}
 
 hooks: [kep]
-3: hooks[0]: no hook named 'kep'; did you mean 'keep'? (installed: keep)
+3: hooks[0]: no hook named 'kep'; did you mean 'keep'? {HOOKS}
 
 hooks:
 - keep: {{last: 5}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import resource
 import signal
@@ -185,6 +187,21 @@ def test_a_fork_shares_no_connection(ledger: SqliteLedger) -> None:
     assert ledger._db is None
     ledger.append("s", 2, ["parent"])
     assert ledger.load("s") == ["parent", "child", "parent"]
+
+
+def test_a_ledger_that_is_let_go_is_closed(tmp_path: Path) -> None:
+    """Nobody closes a session that he drops; its connection must not live on until a fork."""
+    gc.disable()
+    try:
+        SqliteLedger(f"sqlite://{tmp_path}/dropped.db").append("s", 0, ["row"])
+        left = [one for one in gc.get_objects() if isinstance(one, sqlite3.Connection)]
+        files = []
+        for one in left:
+            with contextlib.suppress(sqlite3.ProgrammingError):  # closed
+                files += [row[2] for row in one.execute("PRAGMA database_list")]
+    finally:
+        gc.enable()
+    assert f"{tmp_path}/dropped.db" not in files
 
 
 def test_a_damaged_blob_is_refused_and_mended(blobs: FileBlobs) -> None:

@@ -36,6 +36,17 @@ def test_the_whole_text(tmp_path: Path) -> None:
     assert (fold.run, fold.full, fold.reason) == (run, record(view, run), "why")
 
 
+def test_a_short_summary_has_a_short_frame() -> None:
+    """What frames it weighs no more than it does; what it stands for and the way back are said all the same."""
+    view = view_of(rounds("anthropic", 30))
+    view.context.stored = lambda text: "full.txt"
+    run = span(view, Keep.of(4))
+    short, long = (boundary(view, run, text, "why").text for text in ("x" * 300, "x" * 301))
+    inner = short.removeprefix("<summary>\n").removesuffix("\n</summary>")
+    assert inner == "This stands for 57 messages: data, not a request.\nFull text: full.txt\n" + "x" * 300
+    assert "This summary stands for 57 messages; the 4 messages behind it" in long
+
+
 @pytest.mark.parametrize(
     ("trigger", "words"), [("manual", "shortened on request"), ("overflow", "refused as too large")]
 )

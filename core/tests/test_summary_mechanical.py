@@ -1,18 +1,22 @@
-"""The nine sections without a model: what stands in each, in either format, within its room, always the same."""
+"""The sections without a model: what stands in each, in either format, within its room, always the same."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from play import Play
 from summaries import view_of
-from trimtab.summary import SECTIONS, Keep, mechanical, span
+from trimtab import Fold, Hook, Pin, Stage, hookimpl
+from trimtab.summary import RULE, SECTIONS, Keep, boundary, mechanical, span
 from trimtab.testing import conversations
 from trimtab.testing.wires import WIRES, Answer, Call, Exchange, Result
+from trimtab.view import View
 
 DIALECTS = ["anthropic", "openai"]
 PATCH = "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: old.py\n*** End Patch"
@@ -39,7 +43,7 @@ def talk(dialect: str, *deeds: tuple[str, dict[str, Any], str] | str) -> list[An
 
 
 def sections(messages: Sequence[Any], dialect: str, room: float = 2_000) -> dict[str, str]:
-    """The text under each heading of a summary of all but the latest round."""
+    """The text under each heading of a summary of all but the latest round; empty where there is no such section."""
     view = view_of(messages, dialect=dialect)
     text = mechanical(view, span(view, Keep.of(0)), room)
     found = {}
@@ -99,8 +103,7 @@ def test_tasks_done_are_not_open(dialect: str) -> None:
     done = [{"step": "Mend it", "status": "completed"}]
     deeds = [("TodoWrite", {"todos": TODOS}, "Noted"), ("update_plan", {"plan": done}, "Noted")]
     found = sections(talk(dialect, *deeds), dialect)
-    assert found["## Pending tasks"] == "None."
-    assert found["## Next step"].startswith("Go on with what the user asked for last")
+    assert (found["## Pending tasks"], found["## Next step"]) == ("", "")
 
 
 def test_tasks_in_the_assistants_words() -> None:
@@ -129,19 +132,88 @@ def test_names_stand_in_the_order_in_which_they_were_said() -> None:
     assert f"Names said most: {said.replace(' ', ' 2×, ')} 2×" in found
 
 
-@given(data=st.data(), dialect=st.sampled_from(DIALECTS), room=st.integers(150, 3_000))
+@given(data=st.data(), dialect=st.sampled_from(DIALECTS), room=st.integers(0, 3_000))
 @settings(deadline=None, max_examples=25)
-def test_always_the_same_nine_sections_in_its_room(data: Any, dialect: str, room: int) -> None:
-    """Whatever was said: deterministic, writable, in order, no larger than its room or its headings."""
+def test_always_the_same_sections_in_their_room(data: Any, dialect: str, room: int) -> None:
+    """Whatever was said: deterministic, writable, in order, none of them empty, no larger than its room."""
     messages = data.draw(conversations(dialect, broken=True, min_steps=3, max_steps=7))
     view = view_of(messages, dialect=dialect, window=1_000_000)
     run = span(view, Keep.of(0))
     assume(run)
     text = mechanical(view, run, room)
     assert text == mechanical(view_of(messages, dialect=dialect, window=1_000_000), run, room)
-    assert [line for line in text.splitlines() if line in SECTIONS] == list(SECTIONS)
-    assert view.count(text) <= max(room, 450)
+    lines = [*text.splitlines(), ""]
+    heads = [line for line in lines if line in SECTIONS]
+    assert heads == [heading for heading in SECTIONS if heading in heads]
+    assert all(lines[lines.index(head) + 1] not in ("", "None.") for head in heads)
+    assert lines[0] == RULE
+    assert view.count(text) <= max(room, view.count(RULE))
     text.encode()
+
+
+def test_without_room_only_who_wrote_it() -> None:
+    """No scraps of sections: what is missing is in the full text."""
+    view = view_of(talk("anthropic"))
+    assert mechanical(view, span(view, Keep.of(0)), 10) == RULE
+
+
+class Ruled(Stage):
+    """Summarises all but the latest round by rule."""
+
+    name: ClassVar[str] = "ruled"
+
+    def propose(self, view: View) -> Iterator[Fold]:
+        """One boundary."""
+        if run := span(view, Keep.of(0)):
+            yield boundary(view, run, mechanical(view, run, 2_000), "long")
+
+
+class Keeper(Hook):
+    """Pins words of the conversation."""
+
+    name: ClassVar[str] = "keeper"
+    words: ClassVar[Sequence[str]] = ()
+
+    @hookimpl
+    def pre_compact(self, view: View, trigger: str) -> Iterator[Pin]:
+        """Each in the first block that holds them."""
+        for words in self.words:
+            block = next(block for message in view.projection.path for block in message.blocks if words in block.text)
+            yield Pin(block, "", words)
+
+
+@pytest.mark.parametrize(
+    ("words", "quoted"),
+    [
+        (["Mend the parser.\nNever push."], ["Use tabs. And no\nsemicolons!"]),
+        (["Use tabs.", "And no\nsemicolons!"], ["Mend the parser.\nNever push."]),
+        (["Use tabs."], ["Mend the parser.\nNever push.", "Use tabs. And no\nsemicolons!"]),
+        (["Mend the parser.", "Never push.", "Use tabs. And no\nsemicolons"], []),
+    ],
+    ids=["first", "by sentences", "a part", "all"],
+)
+def test_what_is_pinned_is_not_quoted_again(words: Sequence[str], quoted: Sequence[str]) -> None:
+    """Messages whose pins leave no word of them stand behind the summary already; others are quoted whole."""
+    hook = type("Kept", (Keeper,), {"words": words})
+    play = Play(hook, Ruled, stages=[{"ruled": {"when": "cold"}}], hooks=["keeper"])
+    request = play.session.compact(talk("anthropic", "Use tabs. And no\nsemicolons!"))
+    summary, *carried = request.messages[0]["content"]
+    assert [part["text"] for part in carried] == words
+    said = summary["text"].partition("## User messages\n")[2].partition("\n\n")[0].removesuffix("\n</summary>")
+    assert said == "\n".join(f"User: {text}" for text in quoted)
+    assert ("The user began with: " in summary["text"]) == (quoted[:1] == ["Mend the parser.\nNever push."])
+
+
+def test_an_earlier_summary_is_known_by_its_first_line() -> None:
+    """A model's that repeats that line is still a model's, and one without its first sections is carried from there."""
+    messages = talk("anthropic", ("Bash", {"command": "true"}, "ok"))
+    view = view_of(messages)
+    items = span(view, Keep.of(0))
+    said = f"<summary>\nThis stands for it.\n## Concepts\nThe cause is in line 7.\n{RULE}\n</summary>"
+    model, own = (replace(items[0], fold=Fold((), text)) for text in (said, said.replace("This stands for it.", RULE)))
+    text = mechanical(view, [model, *items[1:]], 2_000)
+    assert f"said:\n  ## Concepts\n  The cause is in line 7.\n  {RULE}\n" in text
+    assert "line 7" not in mechanical(view, [own, *items[1:]], 2_000)
 
 
 def test_H70_no_line_of_a_tool_passes_for_the_users() -> None:
@@ -152,7 +224,7 @@ def test_H70_no_line_of_a_tool_passes_for_the_users() -> None:
     view = view_of(messages)
     text = mechanical(view, span(view, Keep.of(0)), 2_000)
     assert [line for line in text.splitlines() if line.startswith("User:")] == ["User: Mend the parser."]
-    assert text.count("\n## Next step\n") == 1
+    assert "\n## Next step\n" not in text
 
 
 def test_arguments_that_are_no_json() -> None:

@@ -27,6 +27,7 @@ from trimtab import (
     ToolError,
     Veto,
     View,
+    Warn,
     hookimpl,
 )
 from trimtab.edits import message_ids
@@ -205,8 +206,16 @@ class HostileHook(Hook):
             block = rng.choice(blocks)
             start = rng.randrange(len(block.text) or 1)
             yield Pin(block, "part of it", text=block.text[start : start + rng.randint(0, 9)])
+        if rng.random() < 0.2:
+            for block in rng.sample(blocks, min(2, len(blocks))):
+                yield Pin(block, "now", block.text[: rng.choice([0, 5])], moving=True)
+        if rng.random() < 0.2:
+            kept = [pin for item in view.messages if item.fold for pin in item.fold.pins]
+            yield from (Pin(pin.block, "still", pin.text, moving=True) for pin in kept[:3])
         if rng.random() < 0.05:
-            yield rng.choice([Pin("alpha", "words"), Pin("no such words", ""), Guide("be brief"), object()])
+            yield rng.choice(
+                [Pin("alpha", "words"), Pin("no such words", ""), Guide("be brief"), Warn("look"), object()]
+            )
 
     @hookimpl
     def post_compact(self, before: View, after: View, report: Any) -> Iterator[Any]:

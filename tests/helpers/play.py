@@ -76,6 +76,14 @@ def bare(value: Any) -> Any:
     return [bare(item) for item in value] if isinstance(value, list) else value
 
 
+class Everything(set[str]):
+    """A set that holds whatever is looked for."""
+
+    def __contains__(self, item: object) -> bool:
+        """Yes."""
+        return True
+
+
 class Play:
     """One agent's session. ``now`` is its clock; `again` opens the same session as a new process would."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trimtab.ask import Ask, Scripted
 from trimtab.dialect import Tool
-from trimtab.edits import Drop, Evict, Fold, Guide, Insert, Note, Param, Pin, Replace, Restore
+from trimtab.edits import Drop, Evict, Fold, Guide, Insert, Note, Param, Pin, Replace, Restore, Warn
 from trimtab.errors import AskFailed, ContextOverflow, Overflow, ProfileError, ToolError, TrimtabError, Veto
 from trimtab.hookspecs import hookimpl
 from trimtab.profile import Profile, load
@@ -53,6 +53,7 @@ __all__ = [
     "Turn",
     "Veto",
     "View",
+    "Warn",
     "hookimpl",
     "load",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -29,7 +29,8 @@ class Ask:
 
     ``covers``: the items that the answer will stand for; it must be shorter. ``sections``: headings it must hold.
     ``check`` raises `AskFailed` where it knows better. ``shared``: the prompt follows the request as it stands, which
-    the provider has in its cache. ``most``: tokens of the answer that are wanted at most.
+    the provider has in its cache. ``most``: tokens of the answer that are wanted at most. ``schema``: the JSON schema
+    that the answer should follow, for askers that can see to it.
     """
 
     prompt: str
@@ -38,6 +39,7 @@ class Ask:
     purpose: str = "summary"
     shared: bool = False
     most: int = 0
+    schema: Mapping[str, Any] | None = None
     check: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
     request: Any = field(default=None, compare=False, repr=False)
     """Of a ``shared`` one the `Request` that the prompt follows; filled in by the kernel."""

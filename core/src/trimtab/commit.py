@@ -64,6 +64,9 @@ def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, t
     else:
         raise TrimtabError("other processes keep writing to this session; nothing was decided")
     report.decisions = [replace(shown, seq=one.seq) for (shown, _), one in zip(kept, written, strict=True)]
+    made = next((one for one in reversed(written) if one.boundary), None)
+    if report.boundary is not None:
+        report.boundary = replace(report.boundary, decision=made.seq, time=now) if made else None
     projection.rows = ledger.rows()
     return projection
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, hidden, targets
+from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, hidden, targets
 from trimtab.errors import told
-from trimtab.projection import Projection
+from trimtab.projection import Pinned, Projection
 from trimtab.provider import Price
-from trimtab.report import Outcome, Report
+from trimtab.report import Boundary, Outcome, Report
 from trimtab.rules import Refused
 from trimtab.stage import Stage
 from trimtab.view import Context, View
@@ -25,7 +25,7 @@ FAILURES = 3
 """Failing passes, or boundaries within as many requests of each other, that open a breaker (R29)."""
 
 Hooks = Callable[..., Iterator[tuple[str, Iterable[Any]]]]
-"""Calls one hook of all its plugins in order: (plugin's name, what it yields); iterating may raise."""
+"""Calls one hook of all its plugins in order: (plugin's id, ``name#n``, what it yields); iterating may raise."""
 
 
 @dataclass(slots=True)
@@ -94,6 +94,8 @@ class Work:
         context.compacted = False
         self.target: float | None = None
         """Tokens that a boundary of this pass must leave the view below."""
+        self._moving: dict[str, Mapping[tuple[str, str], Pinned]] = {}
+        """The moving pins that hooks said in this pass."""
         self._mark: Projection | None = None
         self._opened = False
         """Whether the edit that is judged takes thinking of the open turn with it."""
@@ -115,6 +117,35 @@ class Work:
             self._show(self.projection.copy())
         self.projection.apply(edit)
 
+    def hold(self, hook: str, pins: Mapping[tuple[str, str], Pinned]) -> None:
+        """Put a hook's moving pins in the place of those that it said before."""
+        if pins or hook in self.projection.state.moving:
+            self._moving[hook] = pins
+            if self.projection is self.before or self.projection is self._mark:
+                self._show(self.projection.copy())
+            self.projection.state.moving[hook] = dict(pins)
+
+    def bound(self, *, record: bool = False) -> None:
+        """Tell in the report which boundary this pass made, as things stand; with ``record`` also in the ledger."""
+        draft = next((draft for draft in reversed(self.drafts) if draft.boundary), None)
+        fold, report = self.projection.boundary, self.report
+        if draft is None or fold is None:
+            return
+        stages = dict.fromkeys(one.stage for one in self.drafts if any(one.stage == s.name for s in self.plan.stages))
+        report.boundary = Boundary(
+            draft.stage,
+            draft.trigger or report.trigger,
+            round(report.tokens_before, 1),
+            round(self.view.tokens, 1),
+            sum(item.message is not None and item.role != "system" for item in self.projection.items),
+            len(fold.pins),
+            tuple(stages),
+        )
+        if record:
+            note = Note(BOUNDARY, report.boundary.row(), fold.run[-1])
+            self.apply(note)
+            draft.edits.append(note)
+
     def _show(self, projection: Projection) -> None:
         self.projection = self._view.projection = projection
 
@@ -135,6 +166,8 @@ class Work:
             for draft in self.drafts[known:]:
                 for edit in draft.edits:
                     self.apply(edit)
+            for hook, pins in self._moving.items():
+                self.hold(hook, pins)
 
         return back
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 from trimtab.errors import plain
 
 __all__ = [
+    "BOUNDARY",
     "KERNEL",
     "REFUSED",
     "RESTORED",
@@ -30,6 +31,7 @@ __all__ = [
     "Replace",
     "Restore",
     "Tag",
+    "Warn",
     "block_id",
     "from_row",
     "hidden",
@@ -47,6 +49,9 @@ RESTORED = "restored"
 
 REFUSED = "refused"
 """The kernel's note that the provider did not take a feature (its name in the place of a plugin's)."""
+
+BOUNDARY = f"{KERNEL}pass:boundary"
+"""The key of the kernel's note of what a boundary is: `trimtab.report.Boundary`."""
 
 Anchor = Literal["after_boundary", "system", "tail"]
 
@@ -89,6 +94,28 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """Keep a block, or the sentence ``text`` in it, verbatim. ``Pin("some words")`` finds the block by its words.
+
+    A ``moving`` one (the last N, the newest file, what fits a budget) holds until its hook is asked again, and leaves
+    no row.
+    """
+
+    kind: ClassVar[str] = "pin"
+    block: Any
+    reason: str = ""
+    text: str = ""
+    moving: bool = False
+    quote: str = field(default="", compare=False)
+    """How a block begins that is pinned whole; filled in by the kernel."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is pinned: a block, or words in it."""
+        return str(self.block), self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Fold:
     """Show one user-voice message with ``text`` instead of a run of whole rounds; pins inside are carried after it.
 
@@ -101,6 +128,8 @@ class Fold:
     reason: str = ""
     carried: tuple[Any, ...] = ()
     """Pinned wire blocks that follow the text, frozen; filled in by the kernel."""
+    pins: tuple[Pin, ...] = ()
+    """The pins that these are; filled in by the kernel."""
     full: str = field(default="", compare=False, repr=False)
     """All that the run says, for a model to read: goes to where `View.stored_text` says, not into the ledger."""
 
@@ -171,21 +200,6 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
-    """Keep a block, or the sentence ``text`` in it, verbatim. ``Pin("some words")`` finds the block by its words."""
-
-    kind: ClassVar[str] = "pin"
-    block: Any
-    reason: str = ""
-    text: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What is pinned: a block, or words in it."""
-        return str(self.block), self.text
-
-
-@dataclass(frozen=True, slots=True)
 class Repair:
     """The kernel's own mending of a broken message: its blocks as they will be sent (none: it is left out)."""
 
@@ -206,6 +220,13 @@ class Tag:
 @dataclass(frozen=True, slots=True)
 class Guide:
     """A hook's advice to whoever summarises in this pass; never recorded."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """What a hook has to say to the user: it stands in the report's warnings, and is never recorded."""
 
     text: str
 
@@ -245,6 +266,8 @@ def to_row(edit: Edit) -> dict[str, Any]:
     """An edit as JSON-able data."""
     fields = {key: value for key, value in asdict(edit).items() if key in ("data", "settings") or value not in ("", ())}
     fields.pop("full", None)
+    for pin in (fields, *fields.get("pins", ())):
+        pin.pop("moving", None)
     return {"kind": edit.kind, **fields}
 
 
@@ -254,6 +277,8 @@ def from_row(row: Mapping[str, Any]) -> Edit:
         key: tuple(value) for key, value in row.items() if isinstance(value, list) and key not in ("data", "settings")
     }
     values = {key: value for key, value in row.items() if key != "kind"} | lists
+    if "pins" in values:
+        values["pins"] = tuple(Pin(**pin) for pin in values["pins"])
     edit: Edit = _KINDS[row["kind"]](**values)
     many = [value for key, value in values.items() if key in ("decisions", "run", "what")]
     if not all(value and isinstance(value, tuple) for value in many):

@@ -115,7 +115,8 @@ class Engine:
         stages = [_made(item) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
         self._head = Heads(self.dialect, self.counter)
-        self._started = False
+        self._started: set[str] = set()
+        """The conversations, by their first message, that session_start was called for."""
         self._features = self.context.features
         self._raw = True
         """Whether the last call gave out what was handed in, unread."""
@@ -314,7 +315,7 @@ class Engine:
             if self.plan.strict:
                 raise
             report.failures.append(f"nothing was decided in this pass: {told(error)}")
-            report.decisions, self.projection = [], base
+            report.decisions, report.boundary, self.projection = [], None, base
         try:
             request = render(self.projection)
             self._figures(self.projection, report, head)
@@ -401,21 +402,25 @@ class Engine:
         keys, weights = self._keys(base, head)
         self._adopt(base, keys, weights)
         held = self.cache.held(keys, self.context.now)
-        source: Source | None = None if self._started else "resume" if self.ledger.decisions else "startup"
+        first = next((message.id for message in base.path if message.role != "system"), base.path[0].id)
+        source: Source | None = None
+        if first not in self._started:
+            known = any(message.id in self.ledger.touched for message in base.path)
+            source = "resume" if known else "startup"
         idle = self.context.now - self.cache.requests[-1].time if self.cache.requests else 0.0
-        first = self._first_unrepaired(base)
-        repairs = self.dialect.repair(base.path, first)
+        mended = self._first_unrepaired(base)
+        repairs = self.dialect.repair(base.path, mended)
         banned: frozenset[str] | None = frozenset()
         while True:
             self.context.held = base.items[held - 2].end if held > 1 else 0
             self.context.guides = []
-            report.decisions, report.refused, report.held = [], {}, held
+            report.decisions, report.refused, report.boundary, report.held = [], {}, None, held
             report.tokens_before = View(base, self.context).tokens
             run = Pass(self.plan, base, self.context, report, given.trigger, idle, given.overflow, render)
             run.work.banned = banned
             for name, key, data in given.notes:
                 run.work.write(name, key, data, "")
-            run.repair(repairs, base.path[first:])
+            run.repair(repairs, base.path[mended:])
             try:
                 yield from run.run(source)
             except Veto as veto:
@@ -431,7 +436,7 @@ class Engine:
         if work.drafts:
             base = commit(work, self.ledger, self.conversation, self.context.now, given.trigger)
         run.settled()
-        self._started = True  # not before: what session_start inserted is recorded now
+        self._started.add(first)  # not before: what session_start inserted is recorded now
         base.mended = len(base.path)
         return base
 
@@ -476,7 +481,7 @@ class Engine:
         arguments["session"] = self
         for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
             values = [arguments[name] for name in impl.argnames]
-            yield impl.plugin_name.partition("#")[0], _lazily(impl.function, values)
+            yield impl.plugin_name, _lazily(impl.function, values)
 
 
 def _made(item: Any) -> Any:
@@ -484,6 +489,7 @@ def _made(item: Any) -> Any:
     try:
         stage = item.cls(item.options)
         stage.name, stage.options = item.name, item.options
+        stage.folder, stage.project = item.folder, item.project
     except BROKEN as error:
         raise PluginError(f"stage {item.name!r} cannot be made: {told(error)}", where=item.where) from error
     return stage

@@ -8,10 +8,10 @@ from typing import Any
 
 from trimtab import rules
 from trimtab.draft import Draft, Work
-from trimtab.edits import Guide, Insert, Pin
+from trimtab.edits import Guide, Insert, Pin, Warn
 from trimtab.errors import TrimtabError, Veto, plain
 from trimtab.hookspecs import Source, Trigger
-from trimtab.projection import Projection
+from trimtab.projection import Pinned, Projection
 from trimtab.rules import Refused
 from trimtab.view import View
 
@@ -19,6 +19,9 @@ __all__ = ["BROKEN", "VETO", "bounded", "judge", "pins", "start"]
 
 VETO = "a hook vetoed: "
 """How a warning of a veto begins."""
+
+QUOTED = 60
+"""Characters of a text that a warning repeats."""
 
 ENDLESS = 10_000
 """Things that a plugin may yield in one call whatever the size of the conversation."""
@@ -40,13 +43,18 @@ def bounded(call: Iterable[Any], projection: Projection) -> Iterator[Any]:
 
 def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list[Any]]]:
     """What each plugin yields, in the profile's order; one that fails costs only its own effect."""
-    for name, call in work.plan.hooks(hook, **arguments):
+    for id, call in work.plan.hooks(hook, **arguments):
+        name = named(id)
         if not work.works(name):
             continue
+        yielded: list[Any] = []
         try:
-            yielded = list(bounded(call, work.projection))
+            yielded.extend(bounded(call, work.projection))
         except Veto as veto:
             try:
+                for said in yielded:  # of a hook that refuses, only what it says to the user counts
+                    if isinstance(said, Warn):
+                        _warn(work, name, said)
                 reason, stages = f"{name}: {plain(veto.reason)}", tuple(map(plain, veto.stages))
             except BROKEN as error:  # a veto of a plugin's own making
                 work.fail(name, error)
@@ -63,20 +71,35 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
             work.fail(name, error)
             continue
         work.worked.add(name)
-        yield name, yielded
+        yield id, yielded
+
+
+def named(id: str) -> str:
+    """The name of a hook; its id tells two entries of one profile apart."""
+    return id.partition("#")[0]
 
 
 def pins(work: Work, trigger: Trigger) -> None:
-    """Ask what must stay, before the first proposal of a pass is judged; a Guide is kept for who summarises."""
-    for name, yielded in _called(work, "pre_compact", view=View(work.before, work.context), trigger=trigger):
+    """Ask what must stay, before the first proposal of a pass is judged; a Guide is kept for who summarises.
+
+    The moving pins of a hook that fails stay as they are.
+    """
+    for id, yielded in _called(work, "pre_compact", view=View(work.before, work.context), trigger=trigger):
+        name, moving = named(id), dict[tuple[str, str], Pinned]()
         draft = Draft(name)
         for said in yielded:
             try:
                 if isinstance(said, Guide):
                     work.context.guides.append(plain(said.text))
+                elif isinstance(said, Warn):
+                    _warn(work, name, said)
                 elif not isinstance(said, Pin):
                     raise Refused(f"pre_compact may not yield {type(said).__name__}")
-                elif (edit := rules.pin(work.view, said)).key not in work.projection.state.pins:
+                elif (edit := rules.pin(work.view, said)).key in work.projection.state.pins:
+                    continue
+                elif edit.moving:
+                    moving[edit.key] = Pinned(edit.block, edit.text, edit.reason, moving=True)
+                else:
                     work.apply(edit)
                     draft.edits.append(edit)
             except Refused as refusal:
@@ -84,26 +107,37 @@ def pins(work: Work, trigger: Trigger) -> None:
             except BROKEN as error:  # what it yielded raised when it was looked at
                 work.fail(name, error)
         work.add(draft)
+        work.hold(id, moving)
+
+
+def _warn(work: Work, name: str, said: Warn) -> None:
+    """Put a hook's words into the report, once."""
+    warning = f"{name}: {plain(said.text)}"
+    if warning not in work.report.warnings:
+        work.report.warnings.append(warning)
 
 
 def start(work: Work, source: Source) -> None:
     """Inserts of session_start: once by source and text (R15)."""
-    for name, yielded in _called(work, "session_start", source=source):
-        _inserts(work, name, yielded, f"session_start:{source}")
+    for id, yielded in _called(work, "session_start", source=source, view=work.view):
+        _inserts(work, named(id), yielded, f"session_start:{source}")
 
 
 def judge(work: Work) -> None:
     """post_compact sees what was decided; may insert, or raises `Veto`."""
     work.report.decisions = [draft.outcome() for draft in work.drafts]
     before, report = View(work.before, work.context), copy.deepcopy(work.report)
-    for name, yielded in _called(work, "post_compact", before=before, after=work.view, report=report):
-        _inserts(work, name, yielded, "post_compact")
+    for id, yielded in _called(work, "post_compact", before=before, after=work.view, report=report):
+        _inserts(work, named(id), yielded, "post_compact")
 
 
 def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None:
     draft = Draft(name)
     for said in yielded:
         try:
+            if isinstance(said, Warn):
+                _warn(work, name, said)
+                continue
             if not isinstance(said, Insert):
                 raise Refused(f"may not yield {type(said).__name__}")
             edit = rules.check(work.view, Insert(said.anchor, said.text, reason))
@@ -111,6 +145,8 @@ def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None
                 _room(work, edit)
         except Refused as refusal:
             work.report.refuse(name, str(refusal))
+            if str(refusal).startswith("no room"):
+                _warn(work, name, Warn(f"not inserted, {refusal}: {plain(said.text)[:QUOTED]!r}"))
             continue
         except BROKEN as error:
             work.fail(name, error)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trimtab.edits import Edit, Fold, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
+from trimtab.edits import BOUNDARY, Edit, Fold, Insert, Note, Pin, Restore, from_row, lasting, targets, to_row
 from trimtab.errors import Lost, StorageError
+from trimtab.report import Boundary
 from trimtab.stores import BlobStore, LedgerStore
 
 __all__ = ["Decision", "Ledger"]
@@ -136,6 +137,15 @@ class Ledger:
         """All edits with the number of their decision."""
         return [(decision.seq, edit) for decision in self.decisions for edit in decision.edits]
 
+    def boundaries(self) -> list[Boundary]:
+        """The boundaries that were recorded, the oldest first; an undone one too."""
+        return [
+            Boundary.of(edit.data, decision.seq, decision.time)
+            for decision in self.decisions
+            for edit in decision.edits
+            if isinstance(edit, Note) and edit.key == BOUNDARY
+        ]
+
     def explain(self) -> list[dict[str, Any]]:
         """Each recorded edit: its decision, why, what is shown now, and where the originals lie (``way_back``)."""
         undone = {seq for _, edit in self.rows() if isinstance(edit, Restore) for seq in edit.decisions}
@@ -150,7 +160,8 @@ class Ledger:
                 "kind": edit.kind,
                 "targets": list(targets(edit)),
                 "why": getattr(edit, "reason", "") or getattr(edit, "key", ""),
-                "shown": getattr(edit, "text", ""),
+                "shown": getattr(edit, "text", "") or getattr(edit, "quote", ""),
+                "pins": [_pinned(pin) for pin in getattr(edit, "pins", ())],
                 "undone": decision.seq in undone and not lasting(edit),
                 "way_back": self._way_back(edit),
             }
@@ -174,3 +185,8 @@ class Ledger:
             return None
         stored = json.loads(self.blobs.get(key))
         return stored["parent"], stored["message"]
+
+
+def _pinned(pin: Pin) -> dict[str, str]:
+    """A pin that a fold carries, as `Ledger.explain` tells it."""
+    return {"block": pin.block, "shown": pin.text or pin.quote, "why": pin.reason}

@@ -104,8 +104,10 @@ class Pass:
         self._evicted()
         if self.work.boundary:
             hooks.start(self.work, "compact")
+        self.work.bound()
         if self.work.drafts:
             hooks.judge(self.work)
+        self.work.bound(record=True)
         self.work.passed()
 
     def _stages(self) -> Generator[Ask, Any, None]:

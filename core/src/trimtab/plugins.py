@@ -1,12 +1,21 @@
-"""Finds stages and hooks: entry-point group ``trimtab``, sorted; a broken one is recorded, the rest load."""
+"""Finds stages and hooks: entry-point group ``trimtab``, sorted; a broken one is recorded, the rest load.
+
+A profile may also name a Python file, which needs no packaging.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import sys
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from inspect import isroutine
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
 from typing import Any, Literal
 
 import pluggy
@@ -16,7 +25,10 @@ from trimtab import hookspecs
 from trimtab.errors import PluginError, ProfileError
 from trimtab.stage import Hook, Stage, StageOptions
 
-__all__ = ["Catalog", "Found", "catalog", "manager"]
+__all__ = ["Catalog", "Found", "catalog", "from_file", "manager"]
+
+_lock = RLock()
+"""A file is run once in a process; whoever comes second waits until it has run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +97,50 @@ def _installed() -> list[Found]:
     return found
 
 
+def from_file(path: Path, source: bytes, name: str, where: str) -> list[Found]:
+    """Run ``source``, the content of a Python file, and give its stages and hooks in the order of definition.
+
+    Those count that are defined in it and have a name; ``stage()`` may give others. Raises `PluginError`, which calls
+    the file ``name``.
+    """
+    try:
+        module = _module(path, source)
+        own = [cls for cls in vars(module).values() if isinstance(cls, type) and cls.__module__ == module.__name__]
+        own = [cls for cls in own if issubclass(cls, Stage | Hook) and hasattr(cls, "name")]
+        return list(_classes(dict.fromkeys([*own, *_checked(module, "stage").hook.stage()]), name, ""))
+    except (Exception, SystemExit) as error:
+        raise PluginError(_where_in(path, name, error), where=where) from error
+
+
+def _where_in(path: Path, name: str, error: BaseException) -> str:
+    """Tell what a file raised, and in which line of it: ``./my_hooks.py:3: NameError: …``."""
+    if isinstance(error, PluginError):
+        return f"{name}: {error}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    what = str(error)
+    if isinstance(error, SyntaxError) and not lines:
+        lines, what = [error.lineno], error.msg
+    if isinstance(error, ImportError) and (path.parent / f"{(error.name or '').partition('.')[0]}.py").is_file():
+        what += " (a file cannot import its neighbours; make one file of both)"
+    place = f"{name}:{lines[-1]}" if lines and lines[-1] else name
+    return f"{place}: {type(error).__name__}: {' '.join(what.split())}"
+
+
+def _module(path: Path, source: bytes) -> ModuleType:
+    """Run what was read, not what the file holds by now, under a name that no import finds."""
+    name = f"{path.stem}@{hashlib.sha256(bytes(path) + bytes(1) + source).hexdigest()[:16]}"
+    with _lock:
+        if name not in sys.modules:
+            module = sys.modules[name] = ModuleType(name)  # dataclasses and pydantic look there
+            module.__file__ = str(path)
+            try:
+                exec(compile(source, path, "exec", dont_inherit=True), vars(module))
+            except BaseException:
+                del sys.modules[name]
+                raise
+        return sys.modules[name]
+
+
 def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
     classes = [thing]
     if not isinstance(thing, type):
@@ -92,6 +148,10 @@ def _found(thing: Any, distribution: str, version: str) -> Iterator[Found]:
         classes = [*_checked(thing, "stage").hook.stage(), *(cls for cls in hooks if hasattr(cls, "name"))]
         if not classes:
             raise PluginError(f"{thing.__name__} has neither a stage() marked @hookimpl nor a Hook class")
+    yield from _classes(classes, distribution, version)
+
+
+def _classes(classes: Iterable[Any], distribution: str, version: str) -> Iterator[Found]:
     for cls in classes:
         base = Stage if isinstance(cls, type) and issubclass(cls, Stage) else Hook
         if not (isinstance(cls, type) and issubclass(cls, base) and isinstance(getattr(cls, "name", 0), str)):
@@ -120,7 +180,7 @@ def _checked(thing: Any, *allowed: str) -> pluggy.PluginManager:
 
 def manager(hooks: Sequence[Any]) -> pluggy.PluginManager:
     """Make one profile's plugin manager of its `hooks:` items, named ``name#0``, …; called as listed."""
-    plugins = [(hook.cls(hook.options), f"{hook.name}#{n}") for n, hook in enumerate(hooks)]
+    plugins = [(hook.made(), f"{hook.name}#{n}") for n, hook in enumerate(hooks)]
     return _manager(reversed(plugins))  # pluggy calls first what was registered last
 
 

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Generator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource
 
-from trimtab.errors import PluginError, ProfileError, TrimtabError, Unknown
+from trimtab.errors import ProfileError, Unknown
+from trimtab.faults import explain, line
+from trimtab.items import Item, Loading, listed
 from trimtab.parts import available
-from trimtab.plugins import Catalog, catalog
-from trimtab.sources import home, layers_of
-from trimtab.stage import StageOptions
+from trimtab.plugins import catalog
+from trimtab.sources import home, layers_of, project
+from trimtab.trust import Wanted
 from trimtab.values import Duration, Size, Window
-from trimtab.yamlfile import KeyPath, Layer, said, where
+from trimtab.yamlfile import KeyPath, Layer, said
 
-__all__ = ["Item", "Profile", "load"]
+__all__ = ["Item", "Profile", "load", "survey"]
 
-
-@dataclass(frozen=True, slots=True)
-class _Loading:
-    """What one profile is loaded from; pydantic-settings hands validators nothing of the caller's."""
-
-    layers: Sequence[Layer] = ()
-    plugins: Catalog = field(default_factory=catalog)
-    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+_loading: ContextVar[Loading | None] = ContextVar("trimtab_loading", default=None)
 
 
-_loading: ContextVar[_Loading | None] = ContextVar("trimtab_loading", default=None)
-
-
-def _now() -> _Loading:
-    return _loading.get() or _Loading()
+def _now() -> Loading:
+    return _loading.get() or Loading()
 
 
 def _part(kind: str, root: str = "") -> AfterValidator:
@@ -141,16 +131,6 @@ class Storage(_Section):
         yield from (("ledger", self.ledger), ("blobs", self.blobs))
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One entry of ``stages:`` or ``hooks:``; ``options`` is a ``cls.Options``, ``where`` its origin."""
-
-    name: str
-    options: Any
-    where: str
-    cls: type[Any]
-
-
 class Profile(BaseSettings):
     """A checked profile; `load` makes one."""
 
@@ -196,115 +176,12 @@ class Profile(BaseSettings):
     def _items(cls, value: Any, info: Any) -> tuple[Item, ...]:
         if not isinstance(value, list | tuple):
             raise ValueError(f"a list is needed (- name, or - name: {{option: value}}), not {value!r}")
-        items, faults, listed = list[Item](), list[TrimtabError](), [_named(item)[0] for item in value]
-        for n, item in enumerate(value):
-            try:
-                items.append(_item(item, (info.field_name, n), _now(), listed))
-            except _Faults as several:
-                faults += several.faults
-            except (PluginError, ProfileError) as fault:
-                faults.append(fault)
-        instead = {item.name: getattr(item.options, "unless", None) for item in items}
-        for n, item in enumerate(items if not faults else ()):
-            chain = [item.name]
-            while (following := instead.get(chain[-1])) and following not in chain:
-                chain.append(following)
-            if following == item.name:
-                what = f"stages that wait for each other would never run: {' → '.join([*chain, item.name])}"
-                faults.append(ProfileError(what, where=where((info.field_name, n, item.name, "unless"), _now().layers)))
-        if faults:
-            raise _Faults(faults)
-        return tuple(items)
+        return listed(value, info.field_name, _now())
 
     @classmethod
     def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> Any:
         """Make the layers of `load` the sources, the strongest first."""
         return (init_settings, *(InitSettingsSource(settings_cls, layer.data) for layer in _now().layers))
-
-
-class _Faults(ValueError):  # noqa: N818 - several, each an error
-    """Faults in our words, which pydantic hands through as one of its own."""
-
-    def __init__(self, faults: list[TrimtabError]) -> None:
-        self.faults = faults
-
-
-def _named(item: Any) -> tuple[Any, Any]:
-    return next(iter(item.items())) if isinstance(item, dict) and len(item) == 1 else (item, None)
-
-
-def _item(item: Any, path: KeyPath, loading: _Loading, listed: Sequence[Any]) -> Item:
-    at = where(path, loading.layers)
-    name, options = _named(item)
-    if not isinstance(name, str):
-        raise ProfileError(f"a name is needed, or one name with its options indented below it, not {item!r}", where=at)
-    found = loading.plugins.get(str(path[0])[:-1], name, at)
-    try:
-        checked = found.cls.Options.model_validate({} if options is None else options)
-    except ValidationError as error:
-        raise _Faults(_explain(error, (*path, name), found.cls.Options, loading.layers)) from None
-    unless = checked.unless if isinstance(checked, StageOptions) and "unless" in checked.model_fields_set else None
-    if unless is not None and unless not in listed:
-        what, at = f"no stage named {unless!r} is listed", where((*path, name, "unless"), loading.layers)
-        names = {other for other in listed if isinstance(other, str)}
-        raise ProfileError(what, where=at, given=unless, available=names, label="listed")
-    return Item(name, checked, said(path, loading.layers) or "argument", found.cls)
-
-
-def _explain(error: ValidationError, prefix: KeyPath, model: Any, layers: Sequence[Layer]) -> list[TrimtabError]:
-    """Put what pydantic found in our words, one fault a place: unknown keys before all, missing ones last."""
-    faults: dict[str, TrimtabError] = {}
-    ranks = {"extra_forbidden": 0, "missing": 2}
-    for found in sorted(error.errors(), key=lambda found: ranks.get(found["type"], 1)):
-        cause = found.get("ctx", {}).get("error")
-        for fault in cause.faults if isinstance(cause, _Faults) else [_fault(found, prefix, model, layers)]:
-            faults.setdefault(fault.where, fault)
-    return list(faults.values())
-
-
-def _fault(found: Any, prefix: KeyPath, model: Any, layers: Sequence[Layer]) -> ProfileError:
-    path, kind, given, more = prefix + found["loc"], found["type"], found["input"], dict[str, Any]()
-    if kind == "missing":
-        alone = path[0] in ("provider", "storage") and "price" not in path
-        what = "is missing; say it, or begin the file with `extends: default` (or minimal)" if alone else "is missing"
-        return ProfileError(what, where=where(path, layers))
-    while len(path) > 1 and not said(path, layers):
-        path = path[:-1]  # pydantic appends the branch of a union
-    if kind == "extra_forbidden":
-        what, given, more = "no such key", path[-1], {"available": _keys(model, found["loc"][:-1]), "label": "keys"}
-        return ProfileError(what, where=where(path, layers), given=str(given), **more)
-    if kind == "literal_error":
-        what, more = f"{given!r} is none of the words for this", {"available": re.findall(r"'([^']*)'", found["msg"])}
-    elif kind in ("dict_type", "model_type"):
-        what = f"a mapping is needed (key: value), not {given!r}"
-        more = {"available": _keys(model, found["loc"]), "label": "keys"}
-    else:
-        what = str(found.get("ctx", {}).get("error") or found["msg"].replace("Input", repr(given), 1))
-    what = _empty(what) if given is None else what
-    return ProfileError(what, where=where(path, layers), given=str(given), **more)
-
-
-def _empty(what: str) -> str:
-    """Say of an empty value that it is empty, and what it should be."""
-    for start, instead in (("None is ", ", "), ("None ", "; it ")):
-        if what.startswith(start):
-            return f"is empty{instead}{what.removeprefix(start)}"
-    return f"is empty; {what.removesuffix(', not None')}"
-
-
-def _line(fault: TrimtabError) -> tuple[str, int]:
-    name, _, line = fault.where.partition(": ")[0].rpartition(":")
-    return (name, int(line)) if line.isdigit() else (fault.where, 0)
-
-
-def _keys(model: Any, path: KeyPath) -> list[str]:
-    for key in path:
-        kind = getattr(model.model_fields.get(key), "annotation", None)
-        kinds = [kind for kind in (kind, *get_args(kind)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
-        if not kinds:
-            return []
-        model = kinds[0]
-    return list(model.model_fields)
 
 
 def load(
@@ -315,16 +192,48 @@ def load(
     overrides: Mapping[str, Any] | None = None,
     plugins: Sequence[Any] = (),
 ) -> Profile:
-    """Find, merge and check a profile; raises `ProfileError` (``file:line: key: what``) or `PluginError`."""
-    env = os.environ if env is None else env
+    """Find, merge and check a profile; raises `ProfileError` (``file:line: key: what``) or `PluginError`.
+
+    The Python files and commands that a project's files name must be trusted (`trimtab.trust`).
+    """
+    return _load(name_or_path, None, cwd=cwd, env=env, overrides=overrides, plugins=plugins)
+
+
+def survey(
+    name_or_path: str | Path | None = None,
+    *,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> tuple[Profile, list[Wanted]]:
+    """Load a profile without what is not trusted, and list what it wants to run and needs trust for.
+
+    What a file wants to run is not known before the file is trusted. Raises like `load`.
+    """
+    wanted: list[Wanted] = []
+    return _load(name_or_path, wanted, cwd=cwd, env=env), wanted
+
+
+def _load(
+    name_or_path: str | Path | None,
+    wanted: list[Wanted] | None,
+    *,
+    cwd: str | Path | None,
+    env: Mapping[str, str] | None,
+    overrides: Mapping[str, Any] | None = None,
+    plugins: Sequence[Any] = (),
+) -> Profile:
+    env, folder = os.environ if env is None else env, Path(cwd or Path.cwd()).resolve()
     said_by = Layer(dict(overrides or {}), "argument")
-    name, layers = layers_of(name_or_path, Path(cwd or Path.cwd()).resolve(), env, Profile.model_fields)
-    token = _loading.set(_Loading((said_by, *layers), catalog(plugins), env))
+    name, layers = layers_of(name_or_path, folder, env, Profile.model_fields)
+    found = project(folder)
+    there = found.parent if found else folder
+    now = Loading((said_by, *layers), catalog(plugins), env, folder, there, str(name_or_path or ""), wanted)
+    token = _loading.set(now)
     try:
         profile = Profile.model_validate({})
-        profile._layers, profile._name = _now().layers, name
+        profile._layers, profile._name = now.layers, name
     except ValidationError as error:
-        faults = sorted(_explain(error, (), Profile, _now().layers), key=_line)
+        faults = sorted(explain(error, (), Profile, now.layers), key=line)
         raise faults[0] if len(faults) == 1 else ProfileError("\n".join(map(str, faults))) from None
     finally:
         _loading.reset(token)

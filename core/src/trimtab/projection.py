@@ -6,6 +6,7 @@ face renews one item, and only what changes the structure (drop, fold, insert, r
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,6 +47,8 @@ class Pinned:
     block: str
     text: str
     reason: str
+    moving: bool = False
+    """Whether it holds only until its hook is asked again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +92,14 @@ class State:
     params: dict[str, Any] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
     """Messages from which on others are tagged, with their position."""
+    moving: dict[str, dict[tuple[str, str], Pinned]] = field(default_factory=dict)
+    """The moving pins of each hook: of no row, so they hold only as long as this state does."""
+
+    @property
+    def pinned(self) -> list[Pinned]:
+        """All that must stay, each once."""
+        moving = (pin for pins in self.moving.values() for pin in pins.items())
+        return list({**dict(moving), **self.pins}.values())
 
     def copy(self) -> State:
         """Independent of this one; values are immutable."""
@@ -112,6 +123,7 @@ class Projection:
         """For each message of the path the index of the user message that opened its turn; -1 before the first."""
         for message in path:
             self._place(message)
+        self.state = State()
         self._replay()
 
     def copy(self) -> Projection:
@@ -170,7 +182,7 @@ class Projection:
     # ------------------------------------------------------------------ state
 
     def _replay(self) -> None:
-        self.state = State()
+        self.state = State(moving=self.state.moving)
         rows = [(seq, here) for seq, edit in self.rows if (here := self._here(edit)) is not None]
         undone = {seq for _, edit in rows if isinstance(edit, Restore) for seq in edit.decisions}
         for seq, edit in rows:
@@ -393,13 +405,28 @@ class Projection:
                 found.setdefault(place, []).append(self.block(id).call)
         return found
 
+    def _at(self, depth: int) -> int:
+        """Which item shows, or hides, the path message at a position; as many as there are where it is none."""
+        return bisect_right(self.items, depth, key=lambda item: item.end)
+
+    def covering(self, id: str) -> Item | None:
+        """The item that shows a message of the path, alone or in a fold; None where it is hidden."""
+        at = self._at(self.conversation.nodes[id].depth)
+        item = self.items[at] if at < len(self.items) else None
+        return item if item is not None and id in item.covers else None
+
+    def repaired(self, block: Block) -> bool:
+        """Whether a repair took the block out of its message, or changed it."""
+        message, _, n = block.id.partition(".")
+        repair = self.state.repairs.get(message)
+        if repair is None:
+            return False
+        alike = self.conversation.nodes[message].blocks[: int(n)]  # of several that say the same, the first stay
+        return bool(repair.blocks.count(block.wire) <= sum(other.wire == block.wire for other in alike))
+
     def _renew(self, id: str) -> None:
         """Render one message again, where it stands."""
-        depth = self.conversation.nodes[id].depth
-        low, high = 0, len(self.items)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if self.items[middle].end <= depth else (low, middle)
+        low = self._at(self.conversation.nodes[id].depth)
         old = self.items[low]
         if old.message is not None and old.message.id == id:
             item = self.items[low] = self._item(old.message, old.start)

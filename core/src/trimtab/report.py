@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
 from trimtab.projection import Pinned
 
-__all__ = ["Outcome", "Report"]
+__all__ = ["Boundary", "Outcome", "Report"]
 
 
 @dataclass(slots=True)
@@ -27,6 +27,37 @@ class Outcome:
     boundary: bool
     reason: str
     seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A summary that stands where the view starts, as the pass left it that made it; tokens are calibrated."""
+
+    type: str
+    """The stage that made it."""
+    trigger: str
+    """``auto``, ``manual``, or ``overflow``: made because the request was, or would have been, refused as too large."""
+    tokens_before: float
+    tokens_after: float
+    kept: int
+    """Messages behind it that stand as said."""
+    pins: int
+    """Pins that it carries."""
+    stages: tuple[str, ...]
+    """All stages that decided something in the pass, in order."""
+    decision: int = 0
+    time: float = 0.0
+    """Epoch seconds."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], decision: int, time: float) -> Boundary:
+        """Read what `row` wrote, as a part of that decision."""
+        return cls(**{**data, "stages": tuple(data["stages"])}, decision=decision, time=time)
+
+    def row(self) -> dict[str, Any]:
+        """What is recorded of it: JSON data."""
+        said = {name: getattr(self, name) for name in self.__slots__ if name not in ("decision", "time")}
+        return {**said, "stages": list(self.stages)}
 
 
 @dataclass(slots=True)
@@ -51,6 +82,8 @@ class Report:
     meter: dict[str, float] = field(default_factory=dict)
     """`factor` and `hidden`: a request weighs hidden + factor * uncalibrated tokens."""
     pins: Sequence[Pinned] = ()
+    boundary: Boundary | None = None
+    """The one that this pass made."""
     cleared: float = 0.0
     """Tokens that the provider says it cleared by itself from the request before this one."""
 
@@ -71,6 +104,8 @@ class Report:
             "refused": {stage: dict(reasons) for stage, reasons in self.refused.items()},
             "failures": self.failures,
             "warnings": self.warnings,
+            "boundary": asdict(self.boundary) if self.boundary else None,
+            "pins": [asdict(pin) for pin in self.pins],
             "repairs": self.repairs,
             "cleared": self.cleared,
             "tokens_before": round(self.tokens_before),

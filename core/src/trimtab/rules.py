@@ -34,6 +34,9 @@ from trimtab.view import View
 
 __all__ = ["Refused", "check", "check_emptied", "closed", "data", "latest", "pin", "position", "thinking"]
 
+QUOTED = 60
+"""Characters of a pinned block that its row repeats."""
+
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
 
@@ -85,13 +88,10 @@ def _block(view: View, target: Any) -> Block:
 
 def _shown(view: View, block: Block) -> Message:
     """The message of a block, if the view shows it as a message."""
-    depth = view.projection.conversation.nodes[block.id.partition(".")[0]].depth
-    for item in reversed(view.projection.items):
-        if item.message is not None and item.message.depth == depth:
-            return item.message
-        if item.end <= depth:
-            break
-    raise Refused("not in the view")
+    item = view.projection.covering(block.id.partition(".")[0])
+    if item is None or item.message is None:
+        raise Refused("not in the view")
+    return item.message
 
 
 def _text(text: Any) -> str:
@@ -113,7 +113,7 @@ def _replace(view: View, edit: Replace) -> Replace:
     if message.role == "assistant" and message.depth >= latest(view):
         raise Refused("latest assistant message")
     state = view.projection.state
-    if _repaired(view, block):
+    if view.projection.repaired(block):
         raise Refused("repaired")
     if block.id in state.evicts and text != state.evicts[block.id].text:
         raise Refused("evicted")
@@ -127,16 +127,6 @@ def _replace(view: View, edit: Replace) -> Replace:
     if not names_empty and view.projection.count(block.id, text) >= size:
         raise Refused("does not shrink")
     return Replace(block.id, text, plain(edit.reason))
-
-
-def _repaired(view: View, block: Block) -> bool:
-    """Whether a repair took the block out of its message, or changed it."""
-    message, _, n = block.id.partition(".")
-    repair = view.projection.state.repairs.get(message)
-    if repair is None:
-        return False
-    alike = view.projection.conversation.nodes[message].blocks[: int(n)]  # of several that say the same, the first stay
-    return bool(repair.blocks.count(block.wire) <= sum(other.wire == block.wire for other in alike))
 
 
 def _arguments(block: Block, text: str) -> bool:
@@ -167,7 +157,7 @@ def latest(view: View) -> int:
 
 def _pinned(view: View, blocks: Iterable[str]) -> list[Pinned]:
     wanted = set(blocks)
-    return [pinned for pinned in view.projection.state.pins.values() if pinned.block in wanted]
+    return [pinned for pinned in view.projection.state.pinned if pinned.block in wanted]
 
 
 def _depths(view: View, ids: Sequence[str]) -> list[int]:
@@ -268,23 +258,30 @@ def _fold(view: View, edit: Fold) -> Fold:
     chosen = set(run)
     _whole(view, chosen, turns=False)
     _neighbours(view, chosen, folded=True)
-    fold = Fold(tuple(path[index].id for index in run), text, plain(edit.reason), _carried(view, run), plain(edit.full))
+    ids, (carried, pins) = tuple(path[index].id for index in run), _carried(view, run)
+    fold = Fold(ids, text, plain(edit.reason), carried, pins, plain(edit.full))
     freed = sum(item.tokens for item in projection.items if item.end - 1 in chosen)
     if projection.fold_tokens(fold) >= freed:
         raise Refused("does not shrink")
     return fold
 
 
-def _carried(view: View, run: range) -> tuple[Any, ...]:
-    """The pinned content of a run in its order, each piece once."""
+def _carried(view: View, run: range) -> tuple[tuple[Any, ...], tuple[Pin, ...]]:
+    """The pinned content of a run in its order, each piece once, and the pins that it is."""
     projection = view.projection
     wires: list[Any] = []
-    for index in run:
+    pins: list[Pin] = []
+    held = {(pin.block, pin.text): pin.reason for pin in projection.state.pinned}
+    texts: dict[str, list[str]] = {}
+    for id, text in held:
+        texts.setdefault(id, []).append(text)
+    for index in run if held else ():
         for block in projection.path[index].blocks:
-            texts = [pinned.text for pinned in _pinned(view, [block.id])]
-            for text in [""] if "" in texts else sorted(texts, key=lambda text: (block.text.find(text), text)):
+            words = texts.get(block.id, [])
+            for text in [""] if "" in words else sorted(words, key=lambda text: (block.text.find(text), text)):
                 wires += projection.dialect.carry(block, text)
-    return tuple(wires)
+                pins.append(Pin(block.id, held[block.id, text], text, quote=_quote(block, text)))
+    return tuple(wires), tuple(pins)
 
 
 def _insert(view: View, edit: Insert) -> Insert:
@@ -351,7 +348,7 @@ def _evict(view: View, edit: Evict) -> Evict:
         raise Refused("the conversation does not end with a user message")
     if not view.sent(message.depth) or message.depth >= view.held:
         raise Refused("not in the cache")
-    if block.id in view.projection.state.faces or _repaired(view, block):
+    if block.id in view.projection.state.faces or view.projection.repaired(block):
         raise Refused("already replaced")
     if block.id in view.projection.state.evicts:
         raise Refused("already evicted")
@@ -392,7 +389,10 @@ def data(said: Any) -> Any:
 
 
 def pin(view: View, edit: Pin) -> Pin:
-    """A hook's pin with the id of its block; words alone are looked up, oldest block first. Raises `Refused`."""
+    """A hook's pin with the id of its block; words alone are looked up, oldest block first. Raises `Refused`.
+
+    A moving one may also be of what a fold hides, where the fold carries it.
+    """
     known = isinstance(edit.block, str) and not view.projection.conversation.nodes.get(edit.block.partition(".")[0])
     text = edit.text
     if not isinstance(text, str):
@@ -406,19 +406,26 @@ def pin(view: View, edit: Pin) -> Pin:
             raise Refused("these words are nowhere")
     else:
         block = _block(view, edit.block)
+    made = Pin(block.id, plain(edit.reason), plain(text), bool(edit.moving), _quote(block, text))
+    if made.key in view.projection.state.pins or (made.moving and view.holds(block, text) == "carried"):
+        return made
     _shown(view, block)
     if block.type not in _SHOWABLE:
         raise Refused(f"{block.type} cannot be pinned")
-    if _repaired(view, block):
+    if view.projection.repaired(block):
         raise Refused("repaired")
     if block.id in view.projection.state.evicts:
         raise Refused("already evicted")
     if text and (text not in block.text or not text.strip()):
         raise Refused("the block does not hold these words")
-    face = view.projection.state.faces.get(block.id)
-    if face is not None and ((block.media and not text) or (text or block.text) not in (face.text or "")):
+    if view.holds(block, text) != "shown":
         raise Refused("already replaced")
-    return Pin(block.id, plain(edit.reason), plain(text))
+    return made
+
+
+def _quote(block: Block, text: str) -> str:
+    """How a block begins that is pinned whole, for who reads the ledger without the conversation."""
+    return "" if text else " ".join(block.text[: 2 * QUOTED].split())[:QUOTED]
 
 
 # ------------------------------------------------------------------ thinking
@@ -432,7 +439,7 @@ def thinking(view: View, depth: int) -> list[tuple[int, str]]:
         for item in view.projection.items
         if item.message is not None and item.message.depth > depth
         for block in item.message.blocks
-        if block.type == "thinking" and block.id not in faces and not _repaired(view, block)
+        if block.type == "thinking" and block.id not in faces and not view.projection.repaired(block)
     ]
 
 

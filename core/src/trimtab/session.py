@@ -13,14 +13,12 @@ from trimtab.commit import record
 from trimtab.draft import Draft
 from trimtab.edits import KERNEL, Note, lasting
 from trimtab.engine import Engine, Input
-from trimtab.errors import (
-    Unknown,
-)
+from trimtab.errors import Unknown
 from trimtab.ledger import Ledger
 from trimtab.parts import part
 from trimtab.pipeline import ASKED
 from trimtab.profile import Profile, load
-from trimtab.report import Outcome
+from trimtab.report import Boundary, Outcome
 from trimtab.request import Request
 from trimtab.stores import BlobStore, LedgerStore
 
@@ -162,6 +160,10 @@ class Session(Engine):
         known = {edit.key: edit.data for _, edit in rows if isinstance(edit, Note)}
         known = known if self.projection is None else self.projection.state.notes
         return {key: data for key, data in known.items() if not key.startswith(KERNEL)}
+
+    def boundaries(self) -> list[Boundary]:
+        """The boundaries that were ever made in this session, on all branches, the oldest first."""
+        return self.ledger.boundaries()
 
     def restore(self, decision: int | Outcome) -> None:
         """Undo a decision (its number, or as a report shows it) with the next request, also one of another process.

@@ -7,14 +7,17 @@ the base profile with all that it extends. Mappings merge, lists replace.
 The base is what the caller names, else ``TRIMTAB_PROFILE``, else what the project or else the user file ``extends``,
 else ``default``. A base named by caller or variable decides ``stages`` and ``hooks`` alone, so that runs under two
 names differ; everything else in the project and the user file still lies over it.
+
+A file is the user's own where it lies in the user's folder and no file of a project led to it. What any other file
+wants to run needs his trust (`trimtab.trust`), except the packaged ones.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -36,17 +39,19 @@ def home(env: Mapping[str, str], variable: str, default: str) -> Path:
 def layers_of(name: Any, cwd: Path, env: Mapping[str, str], keys: Iterable[str]) -> tuple[str, list[Layer]]:
     """Read what variables, files and the base say, the strongest first; give also what the base is called."""
     ref = named = str(name or env.get("TRIMTAB_PROFILE") or "")
-    folder, at = cwd, "" if name else "TRIMTAB_PROFILE"
+    folder, at, theirs = cwd, "" if name else "TRIMTAB_PROFILE", False
+    own, found = home(env, "XDG_CONFIG_HOME", ".config"), project(cwd)
+    read = partial(_read, cwd, own, found.parent if found else cwd)
     layers = list(_variables(env, {f"TRIMTAB_{key.upper()}" for key in keys if key != "extends"} | SWITCHES))
-    files = (project(cwd), _in(home(env, "XDG_CONFIG_HOME", ".config")))
-    for file in dict.fromkeys(file for file in files if file):
-        layer = _read(file, cwd)
+    for file in dict.fromkeys(file for file in (found, _in(own)) if file):
+        layer = read(file)
         if not ref and layer.data.get("extends"):
-            ref, folder, at = str(layer.data["extends"]), file.parent, where(("extends",), [layer])
+            ref, folder, theirs = str(layer.data["extends"]), file.parent, layer.project
+            at = where(("extends",), [layer])
         for key in ("extends", "hooks", "stages") if named else ():
             layer.data.pop(key, None)
         layers.append(layer)
-    return ref or "default", [*layers, *_chain(ref or "default", folder, at, cwd)]
+    return ref or "default", [*layers, *_chain(ref or "default", folder, at, read, theirs)]
 
 
 def project(cwd: Path) -> Path | None:
@@ -79,7 +84,7 @@ def _variables(env: Mapping[str, str], known: set[str]) -> Iterator[Layer]:
             yield Layer(data, name)
 
 
-def _chain(ref: Any, folder: Path, at: str, cwd: Path) -> Iterator[Layer]:
+def _chain(ref: Any, folder: Path, at: str, read: Callable[..., Layer], theirs: bool) -> Iterator[Layer]:
     seen: list[Path] = []
     while ref is not None:
         file = _find(str(ref), folder, at)
@@ -87,9 +92,10 @@ def _chain(ref: Any, folder: Path, at: str, cwd: Path) -> Iterator[Layer]:
             circle = " → ".join(other.name for other in [*seen[seen.index(file) :], file])
             raise ProfileError(f"a circle: {circle}", where=at)
         seen.append(file)
-        layer = _read(file, cwd)
+        layer = read(file, theirs)
         yield layer
         ref, folder, at = layer.data.get("extends"), file.parent, where(("extends",), [layer])
+        theirs = layer.project
 
 
 def _find(ref: str, folder: Path, at: str) -> Path:
@@ -106,8 +112,10 @@ _parsed = lru_cache(maxsize=32)(parse)
 """Reading YAML takes 10 ms a file; a process reads the same ones again and again."""
 
 
-def _read(file: Path, cwd: Path) -> Layer:
-    base = CONFIGS.parent.parent if file.is_relative_to(CONFIGS) else cwd
+def _read(cwd: Path, own: Path, place: Path, file: Path, theirs: bool = False) -> Layer:
+    """Read a file; ``own`` is the user's folder, ``place`` the project's, ``theirs``: whether its file led here."""
+    packaged = file.is_relative_to(CONFIGS)
+    base = CONFIGS.parent.parent if packaged else cwd
     name = str(file.relative_to(base) if file.is_relative_to(base) else file)
     try:
         layer = _parsed(file.read_text("utf-8-sig"), name)
@@ -115,4 +123,5 @@ def _read(file: Path, cwd: Path) -> Layer:
         raise ProfileError(f"cannot be read: {error}", where=name) from None
     if not isinstance(layer.data, dict | None):
         raise ProfileError("a profile is a mapping (key: value)", where=f"{name}:1")
-    return Layer(copy.deepcopy(layer.data) or {}, name, layer.places)
+    project = not packaged and (theirs or not file.parent.resolve().is_relative_to(own.resolve()))
+    return Layer(copy.deepcopy(layer.data) or {}, name, layer.places, place if packaged else file.parent, project)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -100,9 +101,29 @@ class Hook:
 
     name: ClassVar[str]
     Options: ClassVar[type[BaseModel]] = HookOptions
+    folder: Path = Path()
+    """Where programs and files of its own are seen from: the folder of the file that lists it (of a packaged one the
+    project's), else the working directory. Set before anything is called, after ``__init__``."""
+    project: Path = Path()
+    """The folder of the project's ``trimtab.yaml``, else the working directory: where the agent's files are."""
+    guard: Callable[[Sequence[str]], None] | None = None
+    """Set by the kernel where what it runs needs the user's trust; `check` calls it."""
 
     def __init__(self, options: Any = None) -> None:
         self.options: Any = self.Options() if options is None else options
+
+    def runs(self) -> Sequence[Sequence[str]]:
+        """Tell the command lines (argv) that it may start; relative names in them are seen from `folder`."""
+        return ()
+
+    def check(self, argv: Sequence[str]) -> None:
+        """Call this right before a command is started.
+
+        Raises `PluginError` where a project's profile listed this hook and the user does not trust this command line
+        (yet, or any more), or a file that it names changed since.
+        """
+        if self.guard is not None:
+            self.guard(argv)
 
 
 class Stage:
@@ -110,6 +131,10 @@ class Stage:
 
     name: ClassVar[str]
     Options: ClassVar[type[StageOptions]] = StageOptions
+    folder: Path = Path()
+    """As with `Hook.folder`."""
+    project: Path = Path()
+    """As with `Hook.project`."""
 
     def __init__(self, options: Any = None) -> None:
         self.options: Any = self.Options() if options is None else options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from trimtab.conversation import Block, Message
 from trimtab.edits import KERNEL, REFUSED, RESTORED, hidden
@@ -296,13 +296,40 @@ class View:
     @property
     def pins(self) -> Sequence[Pinned]:
         """What must stay."""
-        return list(self.projection.state.pins.values())
+        return self.projection.state.pinned
+
+    @property
+    def inserts(self) -> Sequence[str]:
+        """The texts that were inserted on this path so far, also those that a fold hides since."""
+        return [text for rows in self.projection.state.inserts.values() for text, _ in rows]
+
+    @property
+    def summary(self) -> str:
+        """The text of the boundary that the view starts with; empty where there is none."""
+        boundary = self.projection.boundary
+        return boundary.text if boundary is not None else ""
 
     @property
     def guides(self) -> Sequence[str]:
         """Advice of pre_compact hooks for a summary made in this pass."""
         self.context.advise()
         return self.context.guides
+
+    def holds(self, block: Block, text: str = "") -> Literal["", "carried", "shown"]:
+        """Whether the view holds a block, or just ``text`` in it, as said: ``shown``, or ``carried`` behind a fold.
+
+        Only of what it holds there can be a pin, and of what a fold carries only a moving one.
+        """
+        projection, state = self.projection, self.projection.state
+        item = projection.covering(block.id.partition(".")[0])
+        if item is None or block.id in state.evicts or projection.repaired(block):
+            return ""
+        if item.fold is not None:
+            kept = {(block.id, text), (block.id, "")}
+            return "carried" if any(pin.key in kept for pin in item.fold.pins) else ""
+        face = state.faces.get(block.id)
+        whole = face is None or (not (block.media and not text) and (text or block.text) in (face.text or ""))
+        return "shown" if whole else ""
 
     def notes(self, key: str) -> Any:
         """The newest note under ``key`` on this path; None where there is none."""

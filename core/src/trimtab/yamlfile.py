@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
 from trimtab.errors import ProfileError
 
-__all__ = ["KeyPath", "Layer", "parse", "said", "shown", "where"]
+__all__ = ["KeyPath", "Layer", "layer_of", "parse", "said", "shown", "where"]
 KeyPath = tuple[str | int, ...]
 MOST = 10_000  # values of one file: aliases of aliases grow without bound
 DEEPEST = 20  # levels of nesting; ends an alias that contains itself
@@ -41,6 +42,10 @@ class Layer:
     data: Any
     name: str
     places: dict[KeyPath, str] = field(default_factory=dict)
+    folder: Path | None = None
+    """That of the file; of a packaged one the project's."""
+    project: bool = False
+    """Whether others than the user may have written it: what it wants to run needs his trust."""
 
     def origin(self, path: KeyPath) -> str | None:
         """Where the value at ``path`` stands; None if this layer does not say it."""
@@ -117,17 +122,21 @@ class _Reader:
 
 
 def shown(path: KeyPath) -> str:
-    """Write a path as ``stages[2].snip.when``."""
-    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
+    """Write a path as ``stages[2].snip.when``, or ``hooks[0][./my_hooks.py].words``."""
+    bracketed = (isinstance(key, int) or "/" in key or "." in key for key in path)
+    return "".join(f"[{key}]" if odd else f".{key}" for key, odd in zip(path, bracketed, strict=True)).lstrip(".")
+
+
+def layer_of(path: KeyPath, layers: Sequence[Layer]) -> Layer | None:
+    """Find the strongest layer that says this path; a list comes from one layer as a whole."""
+    listed = next((path[:n] for n, key in enumerate(path) if isinstance(key, int)), None)
+    return next((layer for layer in layers if layer.origin(path) or (listed and layer.origin(listed))), None)
 
 
 def said(path: KeyPath, layers: Sequence[Layer]) -> str | None:
-    """Find the origin of exactly this path, the strongest layer first; a list comes from one layer as a whole."""
-    listed = next((path[:n] for n, key in enumerate(path) if isinstance(key, int)), None)
-    for layer in layers:
-        if (place := layer.origin(path)) or (listed and layer.origin(listed)):
-            return place
-    return None
+    """Find the origin of exactly this path."""
+    layer = layer_of(path, layers)
+    return layer.origin(path) if layer else None
 
 
 def where(path: KeyPath, layers: Sequence[Layer]) -> str:

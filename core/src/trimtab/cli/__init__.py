@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import compact, explain, gc, notes, pipe, plugins, profile, replay, sessions
+from trimtab.cli import compact, explain, gc, notes, pipe, plugins, profile, replay, sessions, trust
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -66,6 +66,7 @@ app.command("plugins")(plugins.plugins)
 app.add_typer(profile.app, name="profile")
 app.command("replay")(replay.replay)
 app.add_typer(sessions.app, name="sessions")
+app.command("trust")(trust.trust)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from trimtab.cli.text import counted, printable
 
 if TYPE_CHECKING:
     from trimtab.ledger import Ledger
+    from trimtab.report import Boundary
     from trimtab.stores import BlobStore
 
 __all__ = ["explain"]
@@ -42,7 +44,9 @@ def explain(
         return
     ledger = _ledger(session, profile)
     if as_json:
-        typer.echo(json.dumps({"session": session, "edits": ledger.explain()}, indent=2))
+        boundaries = [asdict(boundary) for boundary in ledger.boundaries()]
+        said = {"session": session, "boundaries": boundaries, "edits": ledger.explain()}
+        typer.echo(json.dumps(said, indent=2))
         return
     for line in _lines(ledger):
         typer.echo(printable(line))
@@ -78,12 +82,17 @@ def _lines(ledger: Ledger) -> Iterator[str]:
     edits = [edit for edit in ledger.explain() if edit["kind"] != "note"]
     decisions = {edit["decision"] for edit in edits}
     yield f"session {ledger.session}: {counted(len(decisions), 'decision')}, {counted(len(edits), 'edit')}"
-    for _, group in groupby(edits, key=lambda edit: edit["decision"]):
+    boundaries = {boundary.decision: boundary for boundary in ledger.boundaries()}
+    for number, group in groupby(edits, key=lambda edit: edit["decision"]):
         same = list(group)
         yield ""
         yield _decision(same[0])
+        if number in boundaries:
+            yield f"  {_boundary(boundaries[number])}"
         for edit in same:
             yield f"  {_what(edit, ledger.blobs)}: {edit['why']}{' (undone since)' * edit['undone']}"
+            for pin in edit["pins"]:
+                yield f"    carries {_quoted(pin['shown']) or 'block ' + pin['block']}: {pin['why']}"
             yield from (f"    original: {_checked(path, ledger.blobs)}" for path in edit["way_back"])
 
 
@@ -95,6 +104,11 @@ def _decision(edit: Mapping[str, Any]) -> str:
     if not edit["free"]:
         parts.append("changed what had been sent")
     return ", ".join(parts)
+
+
+def _boundary(made: Boundary) -> str:
+    kept, pins = counted(made.kept, "message"), counted(made.pins, "pin")
+    return f"boundary: {made.tokens_before:,.0f} → {made.tokens_after:,.0f} tokens, {kept} kept, {pins} carried"
 
 
 def _what(edit: Mapping[str, Any], blobs: BlobStore) -> str:
@@ -109,12 +123,16 @@ def _what(edit: Mapping[str, Any], blobs: BlobStore) -> str:
         case "fold":
             return f"{counted(len(ids), 'message')} → {len(text):,} characters"
         case "insert":
-            return f"inserted {text[:QUOTED]!r}{'…' * (len(text) > QUOTED)}"
+            return f"inserted {_quoted(text)}"
         case "pin":
-            return f"stays verbatim, {text[:QUOTED]!r}" if text else f"stays verbatim, block {ids[0]}"
+            return f"stays verbatim, {_quoted(text) or 'block ' + ids[0]}"
         case "repair":
             return "message repaired"
     return "earlier decisions undone"
+
+
+def _quoted(text: str) -> str:
+    return f"{text[:QUOTED]!r}{'…' * (len(text) > QUOTED)}" if text else ""
 
 
 def _said(edit: Mapping[str, Any], blobs: BlobStore) -> int:

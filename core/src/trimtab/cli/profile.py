@@ -24,19 +24,28 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command()
 def show(profile: Named = None, as_json: AsJson = False) -> None:
-    """List every value with its origin: file and line, variable, argument or default."""
+    """List every value with its origin: file and line, variable, argument or default.
+
+    What needs trust and is not trusted stands at the end; a Python file among it is not run, so its options are not
+    listed.
+    """
     from trimtab.cli.text import columns
-    from trimtab.profile import load
+    from trimtab.profile import survey
     from trimtab.yamlfile import shown
 
-    loaded = load(profile)
-    said = [(shown(path), value, loaded.origin(path)) for path, value in values(loaded)]
+    loaded, wanted = survey(profile)
+    rows = [{"key": shown(path), "value": value, "origin": loaded.origin(path)} for path, value in values(loaded)]
+    for one in wanted:
+        if one.state != "trusted":
+            origin, _, key = one.where.rpartition(": ")
+            rows = [row for row in rows if not (row["value"] == [] and key.startswith(f"{row['key']}["))]
+            rows.append({"key": key, "value": one.name, "origin": origin, "trust": one.state})
     if as_json:
-        rows = [{"key": key, "value": value, "origin": origin} for key, value, origin in said]
         typer.echo(json.dumps({"profile": loaded.name, "values": rows}, indent=2, ensure_ascii=False))
         return
-    for line in columns([(key, json.dumps(value, ensure_ascii=False), origin) for key, value, origin in said]):
-        typer.echo(line)
+    lines = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"]) for row in rows]
+    for line, row in zip(columns(lines), rows, strict=True):
+        typer.echo(f"{line} (not trusted: {row['trust']})" if "trust" in row else line)
 
 
 @app.command()
@@ -95,9 +104,9 @@ def _usable(profile: Profile) -> None:
 
     for kind, url in profile.storage:
         part(kind, url.partition(":")[0])(url)
-    for n, item in enumerate(profile.stages):
+    for item in profile.stages:
         if item.options.warm != "allow" and any(word.word == "always" for word in item.options.when.words):
-            where = f"{item.where}: {shown(('stages', n, item.name, 'when'))}"
+            where = f"{item.where}: {shown((*item.path, 'when'))}"
             raise ProfileError("always opens nothing without `warm: allow`, which rewrites warm caches", where=where)
 
 
@@ -117,8 +126,14 @@ def values(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
             yield from _leaves((key,), profile.model_dump(mode="json", include={key})[key])
             continue
         items = getattr(profile, key)
-        for n, item in enumerate(items):
-            yield from _leaves((key, n, item.name), item.options.model_dump(mode="json"))
+        for item in items:
+            options = item.options.model_dump(mode="json")
+            if isinstance(options, list):  # rules, of which each says only what it needs
+                options = item.options.model_dump(mode="json", exclude_defaults=True)
+            if item.name != item.path[-1]:
+                yield item.path[:2], f"{item.path[-1].removesuffix(f':{item.name}')}:{item.name}"
+            if options or item.name == item.path[-1]:
+                yield from _leaves(item.path, options)
         if not items:
             yield (key,), []
 

@@ -14,6 +14,10 @@ from trimtab.stage import When
 __all__ = ["options_schema", "profile_schema"]
 
 
+FILE = r"^(\./|\.\./|/|~)|\.py(:|$)"
+"""What the name of a Python file looks like, with or without that of a class in it."""
+
+
 class _Schema(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
         """Write the default of a ``when`` as a profile would."""
@@ -44,5 +48,11 @@ def _item(table: dict[str, Found], parts: dict[str, Any]) -> dict[str, Any]:
         schema = options_schema(found.cls.Options, f"{name}.")
         parts |= {f"{name}.{part}": value for part, value in schema.pop("$defs", {}).items()}
         options[name] = {"anyOf": [schema, {"type": "null"}]}
-    mapping = {"type": "object", "properties": options, "additionalProperties": False, "maxProperties": 1}
-    return {"anyOf": [{"enum": sorted(table)}, mapping]}
+    mapping = {
+        "type": "object",
+        "properties": options,
+        "patternProperties": {FILE: {"type": ["object", "null"]}},
+        "additionalProperties": False,
+        "maxProperties": 1,
+    }
+    return {"anyOf": [{"enum": sorted(table)}, mapping, {"type": "string", "pattern": FILE}]}

@@ -88,6 +88,11 @@ class SqliteLedger:
         with self._lock:
             self._drop()
 
+    def __del__(self) -> None:
+        """Close the connection now: it is part of a cycle, and one that lives on through a fork breaks SQLite's locks."""
+        if db := getattr(self, "_db", None):
+            db.close()
+
     def _drop(self) -> None:
         db, self._db = self._db, None
         if db:
@@ -157,10 +162,13 @@ def _reason(error: sqlite3.Error) -> str:
 
 _ledgers: weakref.WeakSet[SqliteLedger] = weakref.WeakSet()
 _held: list[SqliteLedger] = []
+_forking = threading.Lock()
+"""One fork at a time: threads share `_held`."""
 
 
 def _before_fork() -> None:
     """Close all connections: SQLite's locks break when one lives on in a child, even to be closed."""
+    _forking.acquire()
     ledgers = sorted(_ledgers, key=id)  # one order for all threads, or two that fork wait for each other
     for ledger in ledgers:
         ledger._lock.acquire()
@@ -172,6 +180,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     while _held:
         _held.pop()._lock.release()
+    _forking.release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,8 @@ class Facts:
 
     said: list[str] = field(default_factory=list)
     """What the user said."""
+    pinned: set[str] = field(default_factory=set)
+    """What of that is pinned whole."""
     told: list[str] = field(default_factory=list)
     """What the assistant said."""
     deeds: list[Deed] = field(default_factory=list)
@@ -84,6 +86,10 @@ class Facts:
 def facts(view: View, run: Sequence[Item]) -> Facts:
     """The facts of a run as it was said, also of what earlier summaries and placeholders hide."""
     found, calls = Facts(), dict[str, Deed]()
+    pins = defaultdict[str, list[str]](list)
+    view.context.advise()  # else hooks are asked what stays only when the fold is there already
+    for pin in view.pins:
+        pins[pin.block].append(pin.text)
     for message in view.projection.path[run[0].end - len(run[0].covers) : run[-1].end]:
         for block in message.blocks:
             if block.type == "tool_use":
@@ -98,7 +104,17 @@ def facts(view: View, run: Sequence[Item]) -> Facts:
                     _touch(found.files, calls[block.call], block.text)
             elif block.type == "text" and block.text.strip():
                 _say(found, message, block.text.strip())
+                if _whole(block, pins[block.id]):
+                    found.pinned.add(block.text.strip())
     return found
+
+
+def _whole(block: Block, pinned: Sequence[str]) -> bool:
+    """Whether the pins leave nothing of a text to quote: it is pinned, or its sentences are."""
+    rest = block.text
+    for words in sorted(pinned, key=len, reverse=True):
+        rest = rest.replace(words or block.text, "")
+    return not re.search(r"\w", rest)
 
 
 def _say(found: Facts, message: Message, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The nine sections without a model: the same run gives the same text, always."""
+"""The sections of a summary without a model: the same run gives the same text, always."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ __all__ = ["RULE", "mechanical"]
 
 NOTE = "<collapsed>\n"
 """How a note begins that rules made of a run (`context-collapse`): it is told anew from the messages."""
-RULE = "Written by rule, not by a model: what is quoted was said, what is missing stands in the full text."
+RULE = "Written by rule."
+"""The first line of each, by which it is known again."""
+
+QUOTED = "What is quoted was said; what is missing stands behind this summary or in the full text."
 
 EARLIER = "Earlier summaries, made otherwise, said:"
 
@@ -28,7 +31,10 @@ CHARACTERS = 3.5
 """Characters of a token, to begin with; what is too long by our count is made shorter."""
 
 SMALLEST = 200
-"""Characters for all sections together, below which nothing is gained any more."""
+"""Characters for all sections together, below which there are none: only by whom the summary was written."""
+
+LEAST = 40
+"""Characters below which a section is left out: what would stand in it says nothing (chosen)."""
 
 SHARES = {
     "request": 0.03,
@@ -51,20 +57,22 @@ LATEST = 3
 
 
 def mechanical(view: View, run: Sequence[Item], room: float) -> str:
-    """The nine sections about a run in at most about ``room`` tokens.
+    """The sections about a run in at most about ``room`` tokens; those with nothing in them are left out.
 
-    The user's messages stand verbatim as far as they fit, the first and the newest before others; files with what was
-    done to them; commands and failures with their outcomes; open tasks; the last state. Sections without content say
-    so. Of earlier summaries that a model wrote the text is carried on, of our own the facts are told anew.
+    The user's messages stand verbatim as far as they fit, the first and the newest before others, but for those that
+    are pinned whole, for these are carried; files with what was done to them; commands and failures with their
+    outcomes; open tasks; the last state. Of earlier summaries that a model wrote the text is carried on, of our own
+    the facts are told anew.
     """
     found, earlier = facts(view, run), _earlier(run)
     size = int(CHARACTERS * room)
     while True:
         text = clean("\n".join(_lines(found, earlier, size)))
         tokens = view.count(text)
-        if tokens <= room or size < SMALLEST:
+        if tokens <= room or not size:
             return text
         size = int(size * min(0.9, room / tokens))
+        size *= size >= SMALLEST
 
 
 def _lines(found: Facts, earlier: str, size: int) -> Iterator[str]:
@@ -73,7 +81,7 @@ def _lines(found: Facts, earlier: str, size: int) -> Iterator[str]:
     writers: dict[str, Callable[[int], Iterable[str]]] = {
         "request": partial(_request, found),
         "current": partial(_current, found),
-        "said": partial(_said, found.said),
+        "said": partial(_said, [text for text in found.said if text not in found.pinned]),
         "earlier": partial(_quoted, earlier),
         "tasks": partial(_fitting, tasks),
         "files": partial(_fitting, files),
@@ -85,7 +93,7 @@ def _lines(found: Facts, earlier: str, size: int) -> Iterator[str]:
     left = 0
     for name, share in SHARES.items():  # what one does not need is for those behind it
         left += int(share * size)
-        made[name] = list(writers[name](left))
+        made[name] = list(writers[name](left)) if left >= LEAST else []
         left -= sum(map(len, made[name]))
     bodies = (
         made["request"],
@@ -96,12 +104,15 @@ def _lines(found: Facts, earlier: str, size: int) -> Iterator[str]:
         made["said"],
         made["tasks"],
         made["current"],
-        _next(found),
+        _next(found) if made["tasks"] else [],
     )
     yield RULE
+    if any(bodies):
+        yield QUOTED
     for heading, body in zip(SECTIONS, bodies, strict=True):
-        yield f"\n{heading}"
-        yield from list(body) or ["None."]
+        if body:
+            yield f"\n{heading}"
+            yield from body
 
 
 def _fitting(lines: Sequence[str], room: int) -> list[str]:
@@ -117,9 +128,9 @@ def _fitting(lines: Sequence[str], room: int) -> list[str]:
 
 
 def _request(found: Facts, room: int) -> Iterator[str]:
-    if found.said:
+    if found.said and found.said[0] not in found.pinned:
         yield f"The user began with: {flat(found.said[0], min(SHORT, room // 2))}"
-    if found.said[1:]:
+    if found.said[1:] and found.said[-1] not in found.pinned:
         yield f"The user's latest message in this part: {flat(found.said[-1], min(SHORT, room // 2))}"
 
 
@@ -196,12 +207,9 @@ def _current(found: Facts, room: int) -> Iterator[str]:
     yield from _fitting(calls, room // 2)
 
 
-def _next(found: Facts) -> Iterator[str]:
+def _next(found: Facts) -> list[str]:
     order = sorted(found.tasks, key=lambda task: "progress" not in task[0])
-    if order:
-        yield f"Go on with: {flat(order[0][1], SHORT)}"
-    elif found.said:
-        yield "Go on with what the user asked for last, from where the messages behind this summary stand."
+    return [f"Go on with: {flat(task, SHORT)}" for _, task in order[:1]]
 
 
 # ------------------------------------------------------------------ earlier summaries
@@ -216,9 +224,9 @@ def _carried(text: str) -> str:
     if text.startswith(NOTE):
         return ""
     lines = text.splitlines()
-    if RULE not in lines:
-        start = next((n for n, line in enumerate(lines) if line == SECTIONS[0]), 0)
-        return "\n".join(line for line in lines[start:] if not line.startswith(("<", "</")))
+    first = next((n for n, line in enumerate(lines) if line in SECTIONS), None)
+    if RULE not in lines[:first]:
+        return "\n".join(line for line in lines[first:] if not line.startswith(("<", "</")))
     if EARLIER not in lines:
         return ""
     carried = lines[lines.index(EARLIER) + 1 :]

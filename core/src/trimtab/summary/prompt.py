@@ -80,6 +80,7 @@ WORD = 0.7
 """Words in a token of such a text (chosen: prose with paths and names in it, which has fewer than prose alone)."""
 
 _SCRATCH = re.compile(r"<(scratchpad|analysis|think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_HEADED = re.compile("|".join(f"^{heading}" for heading in SECTIONS), re.MULTILINE)
 _WRAP = re.compile(r"</?summary>", re.IGNORECASE)
 
 
@@ -106,11 +107,19 @@ def _task(view: View, most: int) -> str:
 
 
 def summary_in(answer: str) -> str:
-    """The summary in an answer, without what was thought first; raises `AskFailed` where nothing is left of it."""
+    """The summary in an answer, without what was thought first and without sections that hold nothing.
+
+    Raises `AskFailed` where nothing is left of it.
+    """
     text = _WRAP.sub("", _SCRATCH.sub("", answer)).strip()
     for start in reversed([match.start() for match in re.finditer(f"^{SECTIONS[0]}", text, re.MULTILINE)]):
-        parts = re.split("|".join(rf"^{heading}.*$" for heading in SECTIONS), text[start:], flags=re.MULTILINE)
-        found = re.findall("|".join(rf"^{heading}" for heading in SECTIONS), text[start:], re.MULTILINE)
-        if tuple(found) == SECTIONS and any(re.sub(r"\W|none", "", part, flags=re.IGNORECASE) for part in parts):
-            return text[start:]
+        marks = list(_HEADED.finditer(text, start))
+        ends = [mark.start() for mark in marks[1:]] + [len(text)]
+        filled = [
+            text[mark.start() : end]
+            for mark, end in zip(marks, ends, strict=True)
+            if re.sub(r"\W|none", "", text[mark.end() : end], flags=re.IGNORECASE)
+        ]
+        if tuple(mark[0] for mark in marks) == SECTIONS and filled:
+            return "".join(filled).strip()
     raise AskFailed("the answer is no summary: its sections are empty, or not in order", available=SECTIONS)

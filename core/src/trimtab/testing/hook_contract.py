@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -41,8 +42,8 @@ class HookContract(Contract):
 
     about = ("hook", Hook)
     hook: ClassVar[type[Hook]]
-    options: ClassVar[Mapping[str, Any]] = {}
-    """Its keys as in a profile."""
+    options: ClassVar[Mapping[str, Any] | Sequence[Any]] = {}
+    """Its options as in a profile."""
 
     @dialects
     def test_promises_hold(self, dialect: str) -> None:
@@ -90,8 +91,8 @@ class HookContract(Contract):
 
     def test_options_are_documented(self) -> None:
         """Every option has a docstring, the model has one, and an editor gets a JSON Schema of it."""
-        check_options(self.hook.Options, self.options)
-        self.hook.Options.model_validate(dict(self.options))
+        check_options(self.hook.Options, self.options if isinstance(self.options, Mapping) else ())
+        self.hook.Options.model_validate(copy.deepcopy(self.options))
 
     # ------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class HookContract(Contract):
             *material.STAGES,
             dialect=dialect,
             stages=STAGES,
-            hooks=[{self.hook.name: dict(self.options)}],
+            hooks=[{self.hook.name: copy.deepcopy(self.options)}],
             provider={"prefix_bound": bool(rng.randrange(2))},
             flaws=FLAWS * rng.randrange(2),
             marks=bool(rng.randrange(2)),
@@ -116,7 +117,7 @@ class HookContract(Contract):
             *material.STAGES,
             dialect=dialect,
             stages=STAGES,
-            hooks=[{self.hook.name: dict(self.options)}] if with_it else [],
+            hooks=[{self.hook.name: copy.deepcopy(self.options)}] if with_it else [],
             instead={self.hook: failing(self.hook)},
         )
         requests = []
@@ -164,7 +165,7 @@ def failing(hook: type[Hook]) -> type[Hook]:
         if hasattr(hook, "session_start"):
 
             @hookimpl
-            def session_start(self, session: Any, source: Any) -> Iterator[Any]:
-                return late("session_start")(self, {"session": session, "source": source})
+            def session_start(self, session: Any, source: Any, view: Any) -> Iterator[Any]:
+                return late("session_start")(self, {"session": session, "source": source, "view": view})
 
     return Failing

@@ -102,7 +102,7 @@ def _parts(view: View) -> dict[str, str]:
         "the items": repr([(item.key, item.start, item.end, item.tokens) for item in projection.items]),
         "what is sent": json.dumps([item.wire for item in projection.items], default=repr),
         "the faces": repr(state.faces),
-        "the pins": repr(state.pins),
+        "the pins": repr(state.pinned),
         "the notes": json.dumps(state.notes, default=repr),
         "the figures": repr((projection.raw, view.context.window, view.context.now, guides)),
     }

@@ -203,6 +203,7 @@ def _full_replay(session: Session, projection: Projection) -> None:
     full = Projection(projection.conversation, projection.path, stored.rows())
     for mine, theirs in zip(projection.items, full.items, strict=True):
         assert all(getattr(mine, name) == getattr(theirs, name) for name in Item.__slots__)
+    full.state.moving = projection.state.moving  # of no row
     assert (full.raw, full.state, full.results) == (projection.raw, projection.state, projection.results)
 
 
@@ -256,8 +257,9 @@ def _pins(session: Session, request: Request, shown: Sequence[Shown]) -> None:
     """All that was ever pinned on this path stands in the request, verbatim; behind a summary once, in order."""
     projection, dialect = session.view.projection, session.dialect
     rows = [edit for _, edit in session.ledger.rows() if isinstance(edit, Pin) and session.view.on(edit.block)]
-    pinned = {(edit.block, edit.text) for edit in rows}
-    assert pinned == {(pin.block, pin.text) for pin in request.report.pins}
+    fixed = {(edit.block, edit.text) for edit in rows}
+    assert fixed == {(pin.block, pin.text) for pin in request.report.pins if not pin.moving}
+    pinned = {(pin.block, pin.text) for pin in request.report.pins}
     texts = [block.text for one in shown for block in one.blocks]
     parts = [part for one in shown for part in _objects(one.wire)] if pinned else []
     for id, words in pinned:
@@ -267,8 +269,14 @@ def _pins(session: Session, request: Request, shown: Sequence[Shown]) -> None:
         assert all(part in parts for part in media), "a pinned image was lost"
     for fold in (item.fold for item in projection.items if item.fold is not None):
         inside = [block for id in fold.run for block in projection.conversation.nodes[id].blocks]
-        carried = [part for block in inside for part in _carried(dialect, block, pinned)]
+        own = {pin.key for pin in fold.pins}
+        assert own >= {(id, words) for id, words in fixed if words == "" or (id, "") not in own if _in(inside, id)}
+        carried = [part for block in inside for part in _carried(dialect, block, own)]
         assert list(fold.carried) == carried
+
+
+def _in(blocks: Sequence[Block], id: str) -> bool:
+    return any(block.id == id for block in blocks)
 
 
 def _carried(dialect: Dialect, block: Block, pinned: set[tuple[str, str]]) -> list[Any]:

@@ -1,0 +1,138 @@
+"""Which files are memories, what of them is read and shown, and what a hostile folder can do (nothing)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from trimtab_relevant_memories import files
+from trimtab_relevant_memories.files import cut, read, scan
+
+TEXTS = st.text(st.sampled_from("ab \n\r\té漢🙂\u0301\u200d🇩\u2028-:"), max_size=300)
+
+
+@settings(deadline=None, max_examples=150)
+@given(TEXTS, st.integers(1, 9), st.integers(1, 90))
+@example("漢" * 100, 1, 10)
+@example("abc\nx", 9, 2)
+@example("a\n" + "b" * 100, 9, 10)
+def test_caps_hold(text: str, lines: int, most: int) -> None:
+    """Whatever a file holds, what is shown is its start, within both caps, and a cap is named if it is cut."""
+    kept, cap = cut(text.strip(), lines, most)
+    assert text.strip().startswith(kept)
+    assert len(kept.encode()) <= most
+    assert kept.count("\n") < lines
+    assert (kept == text.strip()) == (not cap)
+
+
+@pytest.mark.parametrize(
+    ("text", "cap", "last"),
+    [
+        ("\n".join(f"line {n}" for n in range(1, 300)), "200 lines", "line 200"),
+        ("\n".join(["x" * 99] * 100), "4,096 bytes", "x" * 99),
+        ("漢" * 1_000_000, "4,096 bytes", "漢" * 1_365),
+    ],
+)
+def test_cut(write: Any, tmp_path: Path, text: str, cap: str, last: str) -> None:
+    """What is left out is told, with the cap."""
+    write("a.md", text, name="a")
+    [memory] = scan(tmp_path / "memories", {})
+    *said, end = read(memory, 200, 4_096).split("\n")
+    assert (said[-1], end) == (last, f"[Cut here, at {cap}; the rest stands in the file.]")
+    assert len("\n".join(said).encode()) <= 4_096
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "body"),
+    [
+        ("---\nname: a b\ndescription: >\n  two\n  lines\n---\nbody", ("a b", "two lines"), "body"),
+        ("\ufeff---\r\nname: a\r\n---\r\nbody\r\n", ("a", ""), "body"),
+        ("---\nname: a\ndescription: all of it\n---\n", ("a", "all of it"), "all of it"),
+        ("just text", ("file", ""), "just text"),
+        ("---\nname: [unclosed\n---\nbody", ("file", ""), "body"),
+        ("---\nname: {a: 1}\ndescription: 7\n---\nbody", ("file", ""), "body"),
+        ("---\nname: a\nx: [" + "[]," * 60 + "]\n---\nbody", ("file", ""), "body"),
+        ("---\n- a\n---\nbody", ("file", ""), "body"),
+        ("---\nname: !!python/object/apply:os.system [x]\n---\nbody", ("file", ""), "body"),
+        ("---\nname: " + "[" * 3_000 + "\n---\nbody", ("file", ""), "body"),
+        ("---\n" + "- " * 1_500 + "\n---\nbody", ("file", ""), "body"),
+        ("---\ndate: 2001-99-99\n---\nbody", ("file", ""), "body"),
+        ("---\nname: a\n", ("file", ""), "---\nname: a"),
+        ("---\n" + "x: 1\n" * 40 + "name: a\n---\nbody", ("file", ""), None),
+        ('---\nname: "a\\ud83db"\n---\nbody', ("a�b", ""), "body"),
+        ("---\na: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nname: *c\n---\nbody", ("file", ""), "body"),
+    ],
+)
+def test_headers(write: Any, tmp_path: Path, text: str, header: tuple[str, str], body: str | None) -> None:
+    """Name and description come from the first lines if these are a header; what is none does no harm."""
+    write("file.md", text)
+    [memory] = scan(tmp_path / "memories", {})
+    assert (memory.name, memory.description) == header
+    assert body is None or read(memory, 200, 4_096) == body
+
+
+def test_hostile_files(write: Any, tmp_path: Path, opened: Any, talk: Any) -> None:
+    """What is no text file of the folder is not shown, and nothing hangs or fails."""
+    write("deploy.md", "good", name="deploy", description="staging")
+    folder, outside = tmp_path / "memories", tmp_path / "deploy staging.md"
+    outside.write_text("secret")
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "deploy staging.md").write_text("secret")
+    (folder / "deploy staging.md").symlink_to(outside)
+    (folder / "deploy").symlink_to(tmp_path / "deploy")
+    (folder / "loop").symlink_to(folder)
+    (folder / "deploy staging folder.md").mkdir()
+    os.mkfifo(folder / "deploy staging pipe.md")
+    write("deploy staging binary.md", b"\x00\x01")
+    write("deploy staging latin.md", "Größe".encode("latin-1"))
+    write("deploy staging empty.md", "")
+    write("deploy staging.txt", "no memory")
+    write("MEMORY.md", "the list of deploy staging", name="deploy staging")
+    write(".hidden/deploy staging.md", "hidden")
+    with write("deploy staging huge.md", "").open("r+b") as file:
+        file.truncate(5_000_000_000)
+    [told] = opened(count=50)(talk().says("How does the deploy to staging work?"))
+    assert told.endswith("\ngood")
+
+
+def test_below_the_folder(write: Any, tmp_path: Path, opened: Any, talk: Any) -> None:
+    """Folders below the folder count; a file may have any name."""
+    write("team/ops/a\nb (c).md", "here", name="deploy)\n", description="staging")
+    run, said = opened(), talk().says("How does the deploy to staging work?")
+    [told] = run(said)
+    assert told.split("\n") == [
+        f"[From a memory file, not from the user: {tmp_path}/memories/team/ops/a b (c).md (deploy)).]",
+        "here",
+    ]
+    assert run(said.says("Again: the deploy to staging?")) == [told]
+
+
+def test_no_folder(opened: Any, talk: Any) -> None:
+    """Without a folder there are no memories."""
+    assert opened()(talk().says("How does the deploy to staging work?")) == []
+
+
+def test_the_newest(write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many files the newest are looked at, and headers are read again only where a file changed."""
+    for n in range(230):
+        write(f"{n:03}.md", "x", days=n, name=f"memory {n}")
+    known: dict[Any, Any] = {}
+    assert [memory.name for memory in scan(tmp_path / "memories", known)] == [f"memory {n}" for n in range(200)]
+    read_: list[Path] = []
+    monkeypatch.setattr(files, "_header", lambda path: read_.append(path) or ("new", ""))
+    write("007.md", "y", days=7, name="memory seven")
+    names = [memory.name for memory in scan(tmp_path / "memories", known)]
+    assert (names[6:9], read_) == (["memory 6", "new", "memory 8"], [tmp_path / "memories" / "007.md"])
+    assert len(known) == 200
+
+
+def test_a_limit_to_looking(write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many entries a folder has, only so many are looked at."""
+    monkeypatch.setattr(files, "LOOKED", 10)
+    for n in range(30):
+        write(f"{n}.md", "x")
+    assert len(scan(tmp_path / "memories", {})) == 10
