@@ -89,7 +89,7 @@ class SqliteLedger:
             self._drop()
 
     def __del__(self) -> None:
-        """Close the connection now: it is part of a cycle, and one that lives on through a fork breaks SQLite's locks."""
+        """Close the connection now: left to the garbage collector it may live on through a fork, which breaks SQLite."""
         if db := getattr(self, "_db", None):
             db.close()
 
