@@ -89,7 +89,7 @@ class SqliteLedger:
             self._drop()
 
     def __del__(self) -> None:
-        """Close the connection now: left to the garbage collector it may live on through a fork, which breaks SQLite."""
+        """Close the connection now: left to the garbage collector it may outlive a fork, which breaks SQLite."""
         if db := getattr(self, "_db", None):
             db.close()
 
