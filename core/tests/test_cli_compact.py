@@ -86,11 +86,10 @@ def test_a_list(put: Put, home: Path, work: Path) -> None:
     lines = done.stderr.splitlines()
     assert lines[0] == "messages: 7 messages"
     assert lines[1] == "model claude-opus-5-5, thinking bound to its prefix, window 1,000,000, tokens by estimate"
-    assert lines[2] == "pins: 1 edit; 1 × first: user"
-    assert lines[3].startswith("tool-result-budget: 1 edit, 2,")
-    assert lines[3].endswith(" tokens freed; 1 × Bash: over 4,000 characters")
-    assert [line.partition(":")[2] for line in lines[4:10]] == [" nothing to do"] * 6
-    assert lines[10].startswith("tokens: 3,")
+    assert lines[2].startswith("tool-result-budget: 1 edit, 2,")
+    assert lines[2].endswith(" tokens freed; 1 × Bash: over 4,000 characters")
+    assert [line.partition(":")[2] for line in lines[3:9]] == [" nothing to do"] * 6
+    assert lines[9].startswith("tokens: 3,")
     blobs, session = f"{home}/.local/share/trimtab/blobs", lines[-1].split()[-1].strip("`")
     assert lines[-1] == f"originals: file://{blobs}; see `trimtab explain {session}`"
     explained = told("explain", session).stdout

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import yaml
@@ -116,13 +117,17 @@ class Trimtab:
             messages += WORK
 
     def _profile(self, pins: int | None, room: int) -> Profile:
-        hook = "constraints" if pins is None else {"constraints": {"budget": pins}}
         stores = {"ledger": f"sqlite:///{self.folder}/ledger.db", "blobs": f"file://{self.folder}/blobs"}
-        profile = load("default", overrides={"hooks": [hook], "storage": stores}, env={}, cwd=self.folder)
-        stages = list(profile.stages)
-        at = next(n for n, item in enumerate(stages) if item.name == "auto-compact")
-        stages[at] = replace(stages[at], options=stages[at].options.model_copy(update={"room": room}))
-        return profile.model_copy(update={"stages": tuple(stages)})
+        profile = load("default", overrides={"storage": stores}, env={}, cwd=self.folder)
+        said: dict[str, dict[str, Any]] = {"constraints": {"budget": pins}, "auto-compact": {"room": room}}
+        items = {
+            kind: tuple(
+                replace(item, options=item.options.model_copy(update=said.get(item.name, {})))
+                for item in getattr(profile, kind)
+            )
+            for kind in ("hooks", "stages")
+        }
+        return profile.model_copy(update=items)
 
 
 def _largest(fits: Callable[[int], bool]) -> int:

@@ -7,26 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from trimtab_relevant_memories import files
-from trimtab_relevant_memories.files import cut, read, scan
-
-TEXTS = st.text(st.sampled_from("ab \n\r\té漢🙂\u0301\u200d🇩\u2028-:"), max_size=300)
-
-
-@settings(deadline=None, max_examples=150)
-@given(TEXTS, st.integers(1, 9), st.integers(1, 90))
-@example("漢" * 100, 1, 10)
-@example("abc\nx", 9, 2)
-@example("a\n" + "b" * 100, 9, 10)
-def test_caps_hold(text: str, lines: int, most: int) -> None:
-    """Whatever a file holds, what is shown is its start, within both caps, and a cap is named if it is cut."""
-    kept, cap = cut(text.strip(), lines, most)
-    assert text.strip().startswith(kept)
-    assert len(kept.encode()) <= most
-    assert kept.count("\n") < lines
-    assert (kept == text.strip()) == (not cap)
+from trimtab_relevant_memories.files import read, scan
 
 
 @pytest.mark.parametrize(
@@ -123,7 +105,7 @@ def test_the_newest(write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     known: dict[Any, Any] = {}
     assert [memory.name for memory in scan(tmp_path / "memories", known)] == [f"memory {n}" for n in range(200)]
     read_: list[Path] = []
-    monkeypatch.setattr(files, "_header", lambda path: read_.append(path) or ("new", ""))
+    monkeypatch.setattr(files, "_header", lambda path, folder: read_.append(path) or ("new", ""))
     write("007.md", "y", days=7, name="memory seven")
     names = [memory.name for memory in scan(tmp_path / "memories", known)]
     assert (names[6:9], read_) == (["memory 6", "new", "memory 8"], [tmp_path / "memories" / "007.md"])

@@ -9,7 +9,7 @@ from trimtab_relevant_memories.files import Memory
 from trimtab_relevant_memories.words import brief, by_words
 
 MEMORIES = [
-    Memory(Path(f"/{name}.md"), 0.0, name, description)
+    Memory(Path(f"/{name}.md"), Path("/"), 0.0, name, description)
     for name, description in [
         ("deploy", "How we deploy to staging and production: make ship, wait for CI, tag the release"),
         ("testing-style", "Tests use pytest with fixtures, no mocks; run them before a commit"),

@@ -1,4 +1,4 @@
-"""Texts that stand where content was: cuts between whole characters, names and lines, quotes, sizes in words.
+"""Texts that stand where content was: cuts between whole characters, names and lines, quotes, files, sizes in words.
 
 For authors of stages; the kernel does not use it.
 """
@@ -6,6 +6,7 @@ For authors of stages; the kernel does not use it.
 from __future__ import annotations
 
 from trimtab.texts.cutting import clean, clip, clipped, first, last, neutral
+from trimtab.texts.files import cut, file_text
 from trimtab.texts.known import Known
 from trimtab.texts.lines import Piece, last_number, numbers_own, pieces
 from trimtab.texts.names import names
@@ -26,6 +27,8 @@ __all__ = [
     "clean",
     "clip",
     "clipped",
+    "cut",
+    "file_text",
     "first",
     "flat",
     "last",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, Field
 from trimtab import Hook, HookOptions, Insert, Warn, hookimpl
-from trimtab.texts import clean
+from trimtab.texts import clean, cut, file_text
 
-from trimtab_project_memory.files import Unread, cut, found, read, root_of
+from trimtab_project_memory.files import found, root_of
 
 if TYPE_CHECKING:
     from trimtab.hookspecs import Source
@@ -56,12 +56,11 @@ class ProjectMemory(Hook):
         for path in found(folder, root, self.options.files):
             name = _spelled(path)
             try:
-                said, cap = cut(read(path, root, self.options.bytes), self.options.lines, self.options.bytes)
-            except Unread as reason:
-                yield Warn(f"{name} was not read: {reason}")
+                text = file_text(path, root, self.options.bytes).strip()
+            except (OSError, ValueError) as error:
+                yield Warn(f"{name} was not read: {error.strerror if isinstance(error, OSError) else error}")
                 continue
-            if cap:
-                said += f"\n[Cut here, at {cap}; the rest stands in the file.]"
+            said, cap = cut(text, self.options.lines, self.options.bytes)
             if not said or known.get(name) == said or (name not in known and said in known.values()):
                 continue
             known[name] = said

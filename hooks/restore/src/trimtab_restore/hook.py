@@ -11,7 +11,7 @@ from trimtab.texts import flat, size
 
 from trimtab_restore import disk, records
 from trimtab_restore.files import File, files
-from trimtab_restore.history import history, visible
+from trimtab_restore.history import history
 from trimtab_restore.options import RestoreOptions
 from trimtab_restore.words import framed, headed, safe
 
@@ -71,10 +71,10 @@ class Restore(Hook):
 
     def _things(self, view: View) -> Iterator[Thing]:
         """All that may be put back, the most important first."""
-        options, path, shows, deeds = self.options, view.projection.path, visible(view), history(view)
+        options, deeds = self.options, history(view)
         known = files(deeds)
         if options.instructions:
-            for text in records.instructions(path, shows):
+            for text in records.instructions(view):
                 yield Thing("an instruction", framed("Project instructions, as this conversation carried them:", text))
         if options.plan:
             yield from self._plan(records.plan(deeds, known))
@@ -82,10 +82,10 @@ class Restore(Hook):
             tasks, shown = records.todo(deeds)
             if tasks and not shown:
                 yield Thing("the list of tasks", framed("The list of tasks, as it was kept last:", tasks))
-        if options.discovery and (found := list(records.discovery(path, deeds, shows))):
+        if options.discovery and (found := list(records.discovery(view, deeds))):
             title = "What was found out about tools, as it was said then:"
             yield Thing("what was found out about tools", framed(title, "\n\n".join(found)))
-        yield from self._skills(view, records.skills(path, deeds, known, shows))
+        yield from self._skills(view, records.skills(view, deeds, known))
         yield from self._files(view, known)
 
     def _plan(self, plan: tuple[str, bool] | File | None) -> Iterator[Thing]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from trimtab.texts import SMALL, answers, called, spelled
 
 if TYPE_CHECKING:
     from trimtab.conversation import Block, Message
+    from trimtab.view import View
 
     from trimtab_restore.files import File
     from trimtab_restore.history import Deed
@@ -64,9 +65,7 @@ def _name(path: str) -> str:
     return PurePosixPath(path.replace("\\", "/")).name.lower()
 
 
-def skills(
-    path: Sequence[Message], deeds: Iterable[Deed], files: Iterable[File], shows: Callable[[Message, Block], bool]
-) -> list[Skill]:
+def skills(view: View, deeds: Iterable[Deed], files: Iterable[File]) -> list[Skill]:
     """All skills, the one invoked last first: as a message carried them, as a tool gave them, or as files were read."""
     found: dict[str, Skill] = {}
     for file in files:
@@ -76,10 +75,10 @@ def skills(
         if deed.call.name.lower() == "skill" and len(deed.result.text) > SMALL and not deed.result.error:
             name = next((spelled(value) for value in deed.call.input.values()), "")
             found[name] = Skill(name, deed.result.text, deed.shown, deed.at)
-    for message, block in _said(path):
+    for message, block in _said(view):
         if match := _SKILL.match(block.text):
             name = posixpath.join(match[1].strip(), "SKILL.md")
-            found[name] = Skill(name, block.text, shows(message, block), message.depth)
+            found[name] = Skill(name, block.text, bool(view.holds(block)), message.depth)
     return sorted(found.values(), key=lambda skill: -skill.at)
 
 
@@ -113,37 +112,35 @@ def _plain(tool: str) -> str:
     return tool.replace("_", "").lower()
 
 
-def instructions(path: Sequence[Message], shows: Callable[[Message, Block], bool]) -> Iterator[str]:
+def instructions(view: View) -> Iterator[str]:
     """What messages carried of CLAUDE.md and AGENTS.md and the view shows no more; of one file the newest."""
-    return _carried(path, shows, _GIVEN)
+    return _carried(view, _GIVEN)
 
 
-def discovery(path: Sequence[Message], deeds: Iterable[Deed], shows: Callable[[Message, Block], bool]) -> Iterator[str]:
+def discovery(view: View, deeds: Iterable[Deed]) -> Iterator[str]:
     """What tool searches found, and what MCP servers said of themselves, as far as the view shows it no more."""
-    yield from _carried(path, shows, _SERVERS)
+    yield from _carried(view, _SERVERS)
     found = {deed.words: deed for deed in deeds if _SEARCH.search(deed.call.name) and not deed.result.error}
     for deed in found.values():
         if not deed.shown:
             yield "\n".join(filter(None, (called(deed.call), deed.result.text)))
 
 
-def _carried(
-    path: Sequence[Message], shows: Callable[[Message, Block], bool], heading: re.Pattern[str]
-) -> Iterator[str]:
+def _carried(view: View, heading: re.Pattern[str]) -> Iterator[str]:
     """Reminders, and whole texts, that stand under a heading, by what stands in it; the newest of each."""
     found: dict[str, tuple[str, bool]] = {}
-    for message, block in _said(path):
+    for _, block in _said(view):
         parts = _REMINDER.findall(block.text) or [block.text]
         for part in map(str.strip, parts):
             match = heading.search(part)
             if match and (match.start() == 0 or part != block.text.strip()):
-                found[match[0]] = part, shows(message, block)
+                found[match[0]] = part, bool(view.holds(block))
     return (part for part, shown in found.values() if not shown)
 
 
-def _said(path: Iterable[Message]) -> Iterator[tuple[Message, Block]]:
+def _said(view: View) -> Iterator[tuple[Message, Block]]:
     """The texts of the user's role that come from no tool."""
-    for message in path:
+    for message in view.projection.path:
         for block in message.blocks if message.role == "user" else ():
             if block.type == "text" and not answers(block):
                 yield message, block

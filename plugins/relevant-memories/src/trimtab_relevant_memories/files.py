@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from trimtab.texts import clean, first
+from trimtab.texts import clean, cut, file_text
 
-__all__ = ["Memory", "cut", "read", "scan"]
+__all__ = ["Memory", "read", "scan"]
 
 FILES = 200
 """Of the newest files, as many are looked at (the reference system's)."""
@@ -25,8 +23,6 @@ HEADER_BYTES = 4_096
 """bytes: chosen."""
 BRACKETS = 50
 """A header that has more is not read: nested ones cost PyYAML a time that grows with their square."""
-SLACK = 4
-"""Bytes read beyond a limit: a byte order mark, and one that tells that there is more."""
 INDEX = "MEMORY.md"
 """A list of the others; no memory itself."""
 
@@ -36,11 +32,18 @@ class Memory:
     """One file, by its header."""
 
     path: Path
+    folder: Path
+    """Of all memories: nothing from outside is read."""
     time: float
     """Epoch seconds when it was written."""
     name: str
     """As its header says, else the file's name."""
     description: str
+
+    @property
+    def place(self) -> str:
+        """The path in the folder, with slashes."""
+        return self.path.relative_to(self.folder).as_posix()
 
     @property
     def spelled(self) -> str:
@@ -56,9 +59,9 @@ def scan(folder: Path, headers: dict[tuple[str, int, int], tuple[str, str]]) -> 
     memories = []
     for path, status in files:
         key = (path, status.st_mtime_ns, status.st_size)
-        headers[key] = known[key] if key in known else _header(Path(path))
+        headers[key] = known[key] if key in known else _header(Path(path), folder)
         name, description = headers[key]
-        memories.append(Memory(Path(path), status.st_mtime, name or Path(path).stem, description))
+        memories.append(Memory(Path(path), folder, status.st_mtime, name or Path(path).stem, description))
     return memories
 
 
@@ -80,10 +83,10 @@ def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
             continue
 
 
-def _header(path: Path) -> tuple[str, str]:
+def _header(path: Path, folder: Path) -> tuple[str, str]:
     """Name and description; empty where the file does not say."""
     try:
-        header = _split(_text(path, HEADER_BYTES))[0]
+        header = _split(file_text(path, folder, HEADER_BYTES))[0]
         said: Any = yaml.safe_load(header) if header.count("[") + header.count("{") <= BRACKETS else None
     except (OSError, RecursionError, ValueError, yaml.YAMLError):
         return "", ""
@@ -102,40 +105,10 @@ def _split(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _text(path: Path, most: int) -> str:
-    """More of a text's start than ``most`` bytes; raises `OSError`, and `ValueError` for what is no UTF-8 text."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise ValueError("no regular file")
-    with path.open("rb") as file:
-        data = file.read(2 * most + SLACK)  # in the worst case every second byte is a carriage return
-    text = codecs.getincrementaldecoder("utf-8-sig")().decode(data, final=len(data) < 2 * most + SLACK)
-    if "\0" in text:
-        raise ValueError("no text")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def read(memory: Memory, lines: int, most: int) -> str:
     """What a memory says below its header, cut; its description where that is all, empty where it cannot be read."""
     try:
-        text = _split(_text(memory.path, most + HEADER_BYTES))[1].strip()
+        text = _split(file_text(memory.path, memory.folder, most + HEADER_BYTES))[1].strip()
     except (OSError, ValueError):
         return ""
-    said, cap = cut(text or memory.description, lines, most)
-    return f"{said}\n[Cut here, at {cap}; the rest stands in the file.]" if cap else said
-
-
-def cut(text: str, lines: int, most: int) -> tuple[str, str]:
-    """The first ``lines`` lines of a text, of these whole ones up to ``most`` bytes; and the cap that it met, if any.
-
-    A first line that is longer than all that ends inside, between whole characters.
-    """
-    rows, cap = text.split("\n"), ""
-    if len(rows) > lines:
-        text, cap = "\n".join(rows[:lines]), f"{lines:,} lines"
-    data = text.encode()
-    if len(data) > most:
-        kept = data[: most + 1].decode(errors="ignore")
-        newline = kept.rfind("\n")
-        text = kept[:newline] if newline > 0 else first(text, len(data[:most].decode(errors="ignore")))
-        cap = f"{most:,} bytes"
-    return text.rstrip(), cap
+    return cut(text or memory.description, lines, most)[0]

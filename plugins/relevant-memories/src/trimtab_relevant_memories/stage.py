@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trimtab import Ask, Insert, Note, Stage, StageOptions
@@ -57,7 +56,7 @@ class RelevantMemories(Stage):
         path = view.projection.path
         if not files or path[-1].role != "user" or view.tokens >= view.window.auto:
             return
-        found = {self._place(memory): memory for memory in self._scan()}
+        found = {memory.place: memory for memory in self._scan()}
         texts = [self._text(view, found[file]) for file in files if file in found]
         for text in filter(None, texts):
             yield Insert("tail", text, "picked for what the user said")
@@ -79,7 +78,7 @@ class RelevantMemories(Stage):
             picked = chosen((yield ask), told)
         except AskFailed:
             picked = by_words(text, memories)
-        files = [self._place(memory) for memory in picked[: self.options.count]]
+        files = [memory.place for memory in picked[: self.options.count]]
         yield Note(PICKED, {"message": said.id, "files": files}, said.id)
 
     # ------------------------------------------------------------------
@@ -101,19 +100,11 @@ class RelevantMemories(Stage):
             return "", []
         if self._words[0] != said.id:
             picked = by_words(_text(said), self._new(view, _text(said)))
-            self._words = said.id, [self._place(memory) for memory in picked[: self.options.count]]
+            self._words = said.id, [memory.place for memory in picked[: self.options.count]]
         return self._words
 
-    @property
-    def _folder(self) -> Path:
-        return self.folder / self.options.folder
-
     def _scan(self) -> list[Memory]:
-        return scan(self._folder, self._headers)
-
-    def _place(self, memory: Memory) -> str:
-        """How a note names a file."""
-        return memory.path.relative_to(self._folder).as_posix()
+        return scan(self.folder / self.options.folder, self._headers)
 
     def _new(self, view: View, said: str) -> list[Memory]:
         """The memories to pick from: none for one word or where enough is shown, else all that are not shown as is."""
