@@ -86,7 +86,7 @@ def test_a_pin_of_your_own(project: Path) -> None:
 
 def test_verify(project: Path) -> None:
     """What a summary lost is put back behind it; the check of one's own vetoes."""
-    (project / "trimtab.yaml").write_text(VERIFY.replace("restore", "warn"))
+    (project / "trimtab.yaml").write_text(VERIFY.replace("on_missing: restore", "on_missing: warn"))
     messages = talk("Begin.")
     messages[51]["content"] += "So the budget is $500, and the deadline: 2027-01-31."
     warned = opened().compact(messages).report.warnings

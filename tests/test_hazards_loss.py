@@ -191,7 +191,7 @@ def test_H41_no_kind_of_edit_forgets_the_pins() -> None:
         assert request.report.decisions[-1].stage != "keep-words", stage
         assert "c1: The quick" in shown(request)
         assert why(request, stage).get("pinned", 0) == (stage != "fold-old")
-    assert bare(request.messages[0]["content"][1]) == text("c1: The quick")
+    assert bare(request.messages[0]["content"][1:]) == [text("[A tool returned:]"), text("c1: The quick")]
 
 
 def test_H42_each_reduction_says_what_it_took() -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 from play import Play, decided, edits, rounds, says, shown, talk, user, why
-from stages import ClearOld, Do, FoldOld
+from stages import ClearOld, Do, DropOld, FoldOld, Watch
 from trimtab import Hook, Insert, Pin, Replace, Restore, Veto, View, Warn, hookimpl
 
 COLD = {"clear-old": {"when": "cold"}}
@@ -38,7 +38,7 @@ class Second(First):
 @pytest.fixture(autouse=True)
 def fresh() -> None:
     """No test sees what another one told the hooks."""
-    First.said = Second.said = Do.now = None
+    First.said = Second.said = Do.now = Watch.pins = Watch.judge = None
 
 
 def newest(view: View) -> Iterator[Any]:
@@ -135,6 +135,99 @@ def test_a_failing_hook_keeps_what_it_said_last() -> None:
         request = play.session.prepare([*messages, *rounds(more, 10)])
         assert held(request) == ["newest"]
     assert request.report.warnings == ["first: look", "a hook vetoed: first: no"]
+
+
+def test_they_hold_behind_a_pass_that_decided_nothing() -> None:
+    """What a hook pinned in a pass without a decision still stays where the hook fails in the next one."""
+    First.said = lambda view: iter([Pin(one, "all", moving=True) for one in view.results])
+    play = Play(First, ClearOld, stages=[COLD], hooks=["first"])
+    messages = talk(5)
+    play.send(messages)
+    request = play.cold(messages)
+    assert (decided(request), held(request)) == ([], ["all"] * 5)
+
+    First.said = fails
+    play.now += 3_600
+    request = play.session.prepare(messages)
+    assert (decided(request), held(request)) == ([], ["all"] * 5)
+
+
+def fails(view: View) -> Iterator[Any]:
+    """A hook that is down."""
+    raise ValueError("broken")
+    yield
+
+
+def test_they_hold_on_another_branch_and_beside_another_process() -> None:
+    """A projection that is made anew knows the moving pins on its path, also after another conversation was there."""
+    First.said = lambda view: iter([Pin(one, "all", moving=True) for one in view.results])
+    play = Play(First, ClearOld, stages=[COLD], hooks=["first"])
+    messages, other = talk(5), [user("You search."), *rounds(3, 50)]
+    play.send(messages)
+    play.cold(messages)
+    First.said = fails
+    for again in (other, [*messages[:9], user("No, otherwise.")], messages):
+        play.now += 3_600
+        request = play.session.prepare(again)
+        kept = 4 if again is not messages else 5
+        assert held(request) == ["all"] * (kept if again is not other else 0)
+        assert again is other or "clear-old" not in decided(request)
+    writer = play.open()
+    First.said = lambda view: iter([Pin(view.results[0], "theirs")])
+    writer.compact(messages)
+    First.said = fails
+    play.now += 3_600
+    request = play.session.prepare([*messages, *rounds(1, 5)])
+    assert "all" in held(request)
+
+
+def test_a_veto_forgets_no_pin() -> None:
+    """What was pinned in a run that a check refused stays where the hook fails in the next run of the pass."""
+    runs: list[int] = []
+
+    def once(view: View) -> Iterator[Any]:
+        runs.append(1)
+        if len(runs) % 2 == 0:
+            raise ValueError("every second time")
+        yield Pin(view.results[0], "fixed")
+        yield Pin(view.results[1], "moving", moving=True)
+
+    First.said = once
+    Watch.pins, Watch.judge = None, veto
+    play = Play(
+        First, Watch, ClearOld, DropOld, stages=[COLD, {"drop-old": {"when": "cold"}}], hooks=["first", "watch"]
+    )
+    messages = talk(6)
+    play.send(messages)
+    play.now += 3_600
+    request = play.session.prepare(messages)
+    assert len(runs) == 2
+    assert sorted(held(request)) == ["fixed", "moving"]
+    assert "c0: The quick" in shown(request)
+    assert "c1: The quick" in shown(request)
+    assert [row["why"] for row in edits(play, "pin")] == ["fixed"]
+
+
+def veto(before: View, after: View, report: Any) -> Iterator[Any]:
+    """Refuses what one stage did."""
+    if any(one.stage == "drop-old" and not one.free for one in report.decisions):
+        raise Veto("not that", stages=["drop-old"])
+    yield from ()
+
+
+def test_words_alone_are_held_on_as_well() -> None:
+    """Words without a block are looked up behind a fold too; what is held already is no refusal."""
+    First.said = lambda view: iter([Pin("Never push.", "said", moving=True)])
+    Second.said = lambda view: iter([Pin("Never push.", "said too"), Pin("nowhere at all")])
+    play = Play(First, Second, FoldOld, stages=[FOLD], hooks=["first", "second"])
+    messages = [*talk(3), says("Done."), user("Never push. Thanks."), says("Yes."), *talk(3)]
+    play.send(messages)
+    for n in range(3):
+        messages = [*messages, *rounds(3, 10 + 3 * n)]
+        request = play.cold(messages)
+        assert why(request, "first") == {}
+        assert why(request, "second") == {"these words are nowhere": 1}
+        assert [block["text"] for block in request.messages[0]["content"]][1:] == ["Never push."], n
 
 
 def test_they_survive_a_restore_and_a_small_batch() -> None:

@@ -111,7 +111,7 @@ def test_restore_of_an_insert_that_was_sent_waits() -> None:
     Do.now = lambda view: [Restore((1,))]
     messages = [*messages, *rounds(1, first=1)]
     request = play.send(messages)
-    assert why(request, "do") == {"waits": 1}
+    assert why(request, "do") == {"waits for ever: it has no `when`": 1}
     assert "Hello." in shown(request)
 
 

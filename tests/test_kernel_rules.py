@@ -148,7 +148,13 @@ def test_insert() -> None:
         lambda view: Insert("after_boundary", "Hello."),
         lambda view: Insert(wrong, "Hello."),
         lambda view: Insert("tail", " "),
-    ) == ["", "system text is fixed after the first request", "no boundary", "no boundary", "empty text"]
+    ) == [
+        "",
+        "system text is fixed after the first request",
+        "no boundary",
+        "no anchor 'elsewhere'; it is one of after_boundary, system, tail",
+        "empty text",
+    ]
     for last in (says("So."), system):
         assert refusals([*TALK, last], lambda view: Insert("tail", "Hello.")) == [
             "the conversation does not end with a user message"

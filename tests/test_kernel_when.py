@@ -43,7 +43,7 @@ def test_without_a_word_only_free_edits_pass() -> None:
     play = Play(ClearOld, stages=["clear-old"])
     messages = talk(4)
     play.send(messages)
-    assert why(play.cold(messages), "clear-old") == {"waits": 2}
+    assert why(play.cold(messages), "clear-old") == {"waits for ever: it has no `when`": 2}
     unsent = [user("go"), says(*(block for n in range(4) for block in talk(1 + n)[-2]["content"][:1]))]
     unsent.append(user(*(block for n in range(4) for block in talk(1 + n)[-1]["content"][:1])))
     request = play.send(unsent)
@@ -191,6 +191,6 @@ def test_manual_opens_every_when(when: Any) -> None:
     messages = talk(5)
     held(play, messages)
     request = play.session.compact(messages)
-    assert why(request, "late") == {"waits": 1}
+    assert why(request, "late") == {"waits for ever: it has no `when`": 1}
     assert request.report.trigger == "manual"
     assert [(outcome.stage, outcome.edits) for outcome in request.report.decisions] == [("clear-old", 3)]

@@ -77,6 +77,7 @@ def test_check(run: Callable[..., Result]) -> None:
         "default: fine (stages: tool-result-budget, snip, context-collapse, micro-compact, session-memory, "
         "auto-compact, reactive-compact; hooks: constraints, pins, restore)",
         f"read, the strongest first: {', '.join(shipped)}",
+        "window 1,000,000 tokens: warn at 960,000, auto at 967,000, block at 977,000",
         f"no trimtab.yaml in {Path.cwd()} or a folder above it",
     ]
     told = json.loads(run("profile", "check", "--profile", "minimal", "--json").output)
@@ -90,13 +91,23 @@ def test_check_tells_what_was_read(run: Callable[..., Result], write: Writer, mo
     done = run("profile", "check")
     assert done.exit_code == 0
     read = ["TRIMTAB_STRICT", "trimtab.yaml", "trimtab/configs/minimal.yaml"]
-    assert done.stdout.splitlines()[1:] == [f"read, the strongest first: {', '.join(read)}"]
+    assert done.stdout.splitlines()[1] == f"read, the strongest first: {', '.join(read)}"
     warning = (
         "the model 'claude-opus-5-6' is not known: taken is a window of 200,000 tokens; did you mean 'claude-opus-5-5'?"
     )
     assert done.stderr == f"warning: trimtab.yaml:3: {warning}\n"
     told = json.loads(run("profile", "check", "--json").stdout)
     assert (told["sources"], told["warnings"]) == (read, [f"trimtab.yaml:3: {warning}"])
+
+
+def test_check_looks_for_scripts(run: Callable[..., Result], write: Writer, home: Path) -> None:
+    """A command whose script is not there is an error with the nearest one, before anything starts it."""
+    text = "extends: minimal\nhooks:\n- command-hooks: {pre_compact: ['python3 hooks/gone.py']}\n"
+    write(home / ".config/trimtab/hooks/gone.sh", "")
+    write(home / ".config/trimtab/trimtab.yaml", text)
+    done = run("profile", "check")
+    assert done.exit_code == 2
+    assert "no file hooks/gone.py; did you mean 'gone.sh'? (there: gone.sh), which python3 hooks/gone.py" in done.stderr
 
 
 def test_check_tells_what_is_not_taken_as_said(run: Callable[..., Result], write: Writer) -> None:

@@ -51,7 +51,7 @@ stages: [trim, trin]
 stages:
 - trim
 - keep
-5: stages[1]: no stage named 'keep' {INSTALLED}
+5: stages[1]: 'keep' is a hook; it goes under hooks:
 
 hooks: [kep]
 3: hooks[0]: no hook named 'kep'; did you mean 'keep'? {HOOKS}

@@ -138,7 +138,7 @@ def test_looked_at_before_each_start(
     get: Loader, wanted: Callable[..., list[Wanted]], store: Store, write: Writer
 ) -> None:
     """A script that is edited while a session is open is not run; what a hook did not tell is not trusted either."""
-    script = write("check.sh", "exit 0")
+    script, _ = write("check.sh", "exit 0"), write("tool.py", "")
     write("trimtab.yaml", "extends: minimal\nhooks: [runs]")
     store.add(wanted())
     (item,) = get().hooks
@@ -154,6 +154,17 @@ def test_looked_at_before_each_start(
     with pytest.raises(PluginError, match="is not trusted yet"):
         hook.check(["rm", "-r", "x"])
     assert Runs().check(["anything"]) is None
+    assert Runs().check(["bash", "-c", "gone.sh"]) is None
+
+
+def test_a_script_that_is_not_there(write: Writer, work: Path) -> None:
+    """Its interpreter would say so with the exit status of a hook that blocks: it is not started."""
+    write("keep.sh", "")
+    hook = Runs()
+    hook.folder = work
+    for argv in (["./keeps.sh"], ["python3", "keeps.sh"], ["/bin/bash", "./keeps.sh", "now"]):
+        with pytest.raises(PluginError, match=r"no file (\./)?keeps\.sh; did you mean 'keep.sh'\? \(there: keep.sh\)"):
+            hook.check(argv)
 
 
 @pytest.fixture
@@ -282,6 +293,18 @@ def test_words_that_name_files(work: Path, write: Writer, monkeypatch: pytest.Mo
     before = command(["cat", "later"], work)
     write("later", "x")
     assert command(["cat", "later"], work) != before
+
+
+def test_words_that_are_seen_from_elsewhere(work: Path, write: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another folder that a word names, the working directory's variable, patterns, a relative folder of PATH."""
+    one, two = write("hooks/one.sh", "x"), write("hooks/two.sh", "x")
+    one.chmod(0o755)
+    monkeypatch.setenv("PWD", "/elsewhere")
+    for line in ("cd hooks && ./one.sh", "sh $PWD/hooks/one.sh", 'sh "$(pwd)/hooks/one.sh"', "env -C hooks ./one.sh"):
+        assert str(one) in command(["/bin/sh", "-c", line], work).sha256, line
+    assert list(command(["/bin/sh", "-c", "for f in hooks/*; do sh $f; done"], work).sha256) == [str(one), str(two)]
+    monkeypatch.setenv("PATH", "hooks:/usr/bin:/bin")
+    assert list(command(["one.sh"], work).sha256) == [str(one)]
 
 
 def test_nobody_is_shown_another_command() -> None:

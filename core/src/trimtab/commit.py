@@ -60,6 +60,7 @@ def commit(work: Work, ledger: Ledger, conversation: Conversation, now: float, t
             kept = [(shown, one) for shown, one in kept if _mends(one) or not one.touches() & theirs]
             edits = [(0, edit) for _, one in kept for edit in one.edits]
             projection = Projection(conversation, before.path, [*ledger.rows(), *edits])
+            projection.state.moving = work.projection.state.moving
             report.warnings.append("another process decided first; decisions on the same messages were dropped")
     else:
         raise TrimtabError("other processes keep writing to this session; nothing was decided")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, hidden, targets
+from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, Pin, hidden, targets
 from trimtab.errors import told
 from trimtab.projection import Pinned, Projection
 from trimtab.provider import Price
@@ -117,10 +117,25 @@ class Work:
             self._show(self.projection.copy())
         self.projection.apply(edit)
 
+    @property
+    def pins(self) -> list[Draft]:
+        """The fixed pins of this pass, as drafts of their own."""
+        found = ((draft.stage, [edit for edit in draft.edits if isinstance(edit, Pin)]) for draft in self.drafts)
+        return [Draft(stage, list(edits)) for stage, edits in found if edits]
+
+    def again(self, pins: Iterable[Draft]) -> None:
+        """Begin with the pins of a run that was vetoed: they stay also where their hook fails this time."""
+        for draft in pins:
+            for edit in draft.edits:
+                self.apply(edit)
+            self.add(draft)
+
     def hold(self, hook: str, pins: Mapping[tuple[str, str], Pinned]) -> None:
         """Put a hook's moving pins in the place of those that it said before."""
-        if pins or hook in self.projection.state.moving:
+        known = self.projection.state.moving.get(hook, {})
+        if pins or known:
             self._moving[hook] = pins
+        if pins != known:
             if self.projection is self.before or self.projection is self._mark:
                 self._show(self.projection.copy())
             self.projection.state.moving[hook] = dict(pins)
@@ -128,7 +143,7 @@ class Work:
     def bound(self, *, record: bool = False) -> None:
         """Tell in the report which boundary this pass made, as things stand; with ``record`` also in the ledger."""
         draft = next((draft for draft in reversed(self.drafts) if draft.boundary), None)
-        fold, report = self.projection.boundary, self.report
+        fold, report, view = self.projection.boundary, self.report, self.view
         if draft is None or fold is None:
             return
         stages = dict.fromkeys(one.stage for one in self.drafts if any(one.stage == s.name for s in self.plan.stages))
@@ -136,8 +151,8 @@ class Work:
             draft.stage,
             draft.trigger or report.trigger,
             round(report.tokens_before, 1),
-            round(self.view.tokens, 1),
-            sum(item.message is not None and item.role != "system" for item in self.projection.items),
+            round(view.tokens, 1),
+            sum(item.message is not None and not item.wire and item.role != "system" for item in view.projection.items),
             len(fold.pins),
             tuple(stages),
         )
@@ -227,7 +242,8 @@ class Work:
         if self.refuses(stage):
             raise Refused(f"vetoed by {self.vetoed}" if self.vetoed else "vetoed after the pass")
         if not gate.allows(place):
-            raise Refused("waits")
+            owner = next((one for one in self.plan.stages if one.name == stage), None)
+            raise Refused("waits" if owner is None or owner.options.when.words else "waits for ever: it has no `when`")
 
     def _restored(self, edit: Edit) -> bool:
         """Whether it would hide again what a user had brought back."""

@@ -12,7 +12,7 @@ from trimtab.ask import Ask, Asker
 from trimtab.background import Background, Job, Submit
 from trimtab.cache import Cache
 from trimtab.commit import commit, stored_text
-from trimtab.conversation import Conversation, Location, digest
+from trimtab.conversation import Conversation, Location, Message, digest
 from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan, Work
 from trimtab.edits import KERNEL, REFUSED, Note
@@ -38,7 +38,7 @@ from trimtab.parts import part
 from trimtab.pipeline import Pass
 from trimtab.plugins import manager
 from trimtab.profile import Profile
-from trimtab.projection import Projection
+from trimtab.projection import Pinned, Projection
 from trimtab.provider import Provider, family_factor, resolve, window_of
 from trimtab.recovery import LIMIT, SANE, refusal_of, sized
 from trimtab.report import Report
@@ -115,6 +115,8 @@ class Engine:
         stages = [_made(item) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
         self._head = Heads(self.dialect, self.counter)
+        self._moving: dict[str, dict[tuple[str, str], Pinned]] = {}
+        """The moving pins of each hook, on all paths: a projection that is made anew knows of none."""
         self._started: set[str] = set()
         """The conversations, by their first message, that session_start was called for."""
         self._features = self.context.features
@@ -260,7 +262,7 @@ class Engine:
     def _replay(self) -> None:
         """The ledger has other rows: the projection of the last request as they say."""
         if self.projection is not None:
-            self.projection = Projection(self.conversation, self.projection.path, self.ledger.rows())
+            self.projection = self._projected(self.projection.path)
 
     def _called(self, block: Any) -> Any:
         call, view = self.dialect.call(block), self.view
@@ -411,6 +413,7 @@ class Engine:
         mended = self._first_unrepaired(base)
         repairs = self.dialect.repair(base.path, mended)
         banned: frozenset[str] | None = frozenset()
+        pinned: list[Draft] = []
         while True:
             self.context.held = base.items[held - 2].end if held > 1 else 0
             self.context.guides = []
@@ -420,21 +423,27 @@ class Engine:
             run.work.banned = banned
             for name, key, data in given.notes:
                 run.work.write(name, key, data, "")
+            run.work.again(pinned)
             run.repair(repairs, base.path[mended:])
             try:
                 yield from run.run(source)
             except Veto as veto:
                 if f"{VETO}{veto.reason}" not in report.warnings:
                     report.warnings.append(f"{VETO}{veto.reason}")
+                pinned, moving = run.work.pins, run.work.projection.state.moving
                 if banned is not None:  # then nothing that a veto could refuse is left
+                    base = base.copy()
+                    base.state.moving = dict(moving)
                     banned = frozenset(veto.stages) if veto.stages and not banned else None
                     continue
             finally:
                 self.context.advise = lambda: None
             break
         work = run.work
+        base = work.projection  # with its moving pins, which are no drafts
         if work.drafts:
             base = commit(work, self.ledger, self.conversation, self.context.now, given.trigger)
+        self._hold(base)
         run.settled()
         self._started.add(first)  # not before: what session_start inserted is recorded now
         base.mended = len(base.path)
@@ -458,7 +467,22 @@ class Engine:
             if not any(message.id in self.ledger.touched for message in news):
                 known.extend(news)
                 return known
-        return Projection(self.conversation, path, self.ledger.rows())
+        return self._projected(path)
+
+    def _projected(self, path: list[Message]) -> Projection:
+        """A path as the ledger's rows say, with the moving pins on it."""
+        made = Projection(self.conversation, path, self.ledger.rows())
+        for hook, pins in self._moving.items():
+            if held := {key: pin for key, pin in pins.items() if self.conversation.on(path, (pin.block,))}:
+                made.state.moving[hook] = held
+        return made
+
+    def _hold(self, projection: Projection) -> None:
+        """Remember the moving pins on a path, in the place of those that were known there."""
+        path, on = projection.path, self.conversation.on
+        for hook in self._moving.keys() | projection.state.moving.keys():
+            elsewhere = {key: pin for key, pin in self._moving.get(hook, {}).items() if not on(path, (pin.block,))}
+            self._moving[hook] = {**elsewhere, **projection.state.moving.get(hook, {})}
 
     def _keys(self, projection: Projection, head: str) -> tuple[list[str], list[float]]:
         """The request as the cache model sees it: keys and uncalibrated tokens, system and tools first."""

@@ -12,7 +12,7 @@ from trimtab.edits import Guide, Insert, Pin, Warn
 from trimtab.errors import TrimtabError, Veto, plain
 from trimtab.hookspecs import Source, Trigger
 from trimtab.projection import Pinned, Projection
-from trimtab.rules import Refused
+from trimtab.rules import NoRoom, Refused
 from trimtab.view import View
 
 __all__ = ["BROKEN", "VETO", "bounded", "judge", "pins", "start"]
@@ -95,7 +95,7 @@ def pins(work: Work, trigger: Trigger) -> None:
                     _warn(work, name, said)
                 elif not isinstance(said, Pin):
                     raise Refused(f"pre_compact may not yield {type(said).__name__}")
-                elif (edit := rules.pin(work.view, said)).key in work.projection.state.pins:
+                elif (edit := rules.pin(work.view, said)) is None:
                     continue
                 elif edit.moving:
                     moving[edit.key] = Pinned(edit.block, edit.text, edit.reason, moving=True)
@@ -145,7 +145,7 @@ def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None
                 _room(work, edit)
         except Refused as refusal:
             work.report.refuse(name, str(refusal))
-            if str(refusal).startswith("no room"):
+            if isinstance(refusal, NoRoom):
                 _warn(work, name, Warn(f"not inserted, {refusal}: {plain(said.text)[:QUOTED]!r}"))
             continue
         except BROKEN as error:
@@ -168,4 +168,4 @@ def _room(work: Work, edit: Insert) -> None:
         view = work.view
         tokens = view.tokens + view.context.meter.factor * work.projection.conversation.count(edit.text)
         if tokens > (work.target or view.window.auto):
-            raise Refused("no room behind the boundary")
+            raise NoRoom("no room behind the boundary")

@@ -33,7 +33,9 @@ def stage() -> type[Stage]:
 
 @hookspec
 def pre_compact(view: View, trigger: Trigger) -> Iterable[Pin | Guide | Warn]:
-    """Say what must stay; called at most once a pass, before the first edit that a stage proposes is judged.
+    """Say what must stay; called before the first edit that a stage proposes is judged.
+
+    Once a pass; again where what looked like free edits only turns out to change sent content, or after a veto.
 
     :param view: what would be sent if nothing were shortened.
     :param trigger: ``first_send`` (only unsent content is proposed for), ``auto``, ``manual`` or ``overflow``.

@@ -84,6 +84,14 @@ class Item:
             raise PluginError(f"hook {self.name!r} cannot be made: {told(error)}", where=self.where) from error
         return hook
 
+    def runs(self) -> list[list[str]]:
+        """The command lines that the hook may start; raises `PluginError`."""
+        hook = self.made()
+        try:
+            return [list(argv) for argv in hook.runs()]
+        except (Exception, SystemExit) as error:
+            raise PluginError(f"hook {self.name!r}: runs() failed: {told(error)}", where=self.where) from error
+
 
 def listed(value: Sequence[Any], key: str, now: Loading) -> tuple[Item, ...]:
     """Check what stands at ``key``, ``stages`` or ``hooks``; raises `Faults`."""
@@ -210,13 +218,5 @@ def _item(found: Found, entry: _Entry, now: Loading, known: dict[str, Found], na
     item = Item(found.name, options, origin, found.cls, folder, now.project, store, path)
     if item.store and found.kind == "hook" and found.cls.runs is not Hook.runs:
         at = where(entry.path, now.layers)
-        now.allowed([item.store.ask(command(argv, item.folder), where=at) for argv in _runs(item)])
+        now.allowed([item.store.ask(command(argv, item.folder), where=at) for argv in item.runs()])
     return item
-
-
-def _runs(item: Item) -> list[list[str]]:
-    hook = item.made()
-    try:
-        return [list(argv) for argv in hook.runs()]
-    except (Exception, SystemExit) as error:
-        raise PluginError(f"hook {item.name!r}: runs() failed: {told(error)}", where=item.where) from error

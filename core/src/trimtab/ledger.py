@@ -138,13 +138,15 @@ class Ledger:
         return [(decision.seq, edit) for decision in self.decisions for edit in decision.edits]
 
     def boundaries(self) -> list[Boundary]:
-        """The boundaries that were recorded, the oldest first; an undone one too."""
-        return [
-            Boundary.of(edit.data, decision.seq, decision.time)
-            for decision in self.decisions
-            for edit in decision.edits
-            if isinstance(edit, Note) and edit.key == BOUNDARY
-        ]
+        """The boundaries that were recorded, the oldest first; an undone one too. Raises `StorageError`."""
+        found = []
+        for one in self.decisions:
+            for edit in (edit for edit in one.edits if isinstance(edit, Note) and edit.key == BOUNDARY):
+                try:
+                    found.append(Boundary.of(edit.data, one.seq, one.time))
+                except (KeyError, TypeError) as error:
+                    raise StorageError(f"decision {one.seq} is damaged ({type(error).__name__}: {error})") from error
+        return found
 
     def explain(self) -> list[dict[str, Any]]:
         """Each recorded edit: its decision, why, what is shown now, and where the originals lie (``way_back``)."""

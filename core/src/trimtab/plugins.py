@@ -61,6 +61,9 @@ class Catalog:
                 source = f"{plugin.distribution} {plugin.version}"
                 raise PluginError(f"{kind} {name!r} of {source} cannot be used: {plugin.error}", where=where)
         what = f"no {kind} named {name!r}"
+        if name in (self.hooks if kind == "stage" else self.stages):
+            other = "hook" if kind == "stage" else "stage"
+            raise ProfileError(f"{name!r} is a {other}; it goes under {other}s:", where=where)
         raise ProfileError(what, where=where, given=name, available=table, label="installed")
 
 

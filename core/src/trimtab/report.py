@@ -51,8 +51,9 @@ class Boundary:
 
     @classmethod
     def of(cls, data: Mapping[str, Any], decision: int, time: float) -> Boundary:
-        """Read what `row` wrote, as a part of that decision."""
-        return cls(**{**data, "stages": tuple(data["stages"])}, decision=decision, time=time)
+        """Read what `row` wrote, as a part of that decision; raises `KeyError`, `TypeError` for what is none."""
+        said = {name: data[name] for name in cls.__slots__ if name not in ("decision", "time")}
+        return cls(**{**said, "stages": tuple(said["stages"])}, decision=decision, time=time)
 
     def row(self) -> dict[str, Any]:
         """What is recorded of it: JSON data."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from trimtab.conversation import Block, Message
 from trimtab.edits import (
     KERNEL,
+    Anchor,
     Drop,
     Edit,
     Evict,
@@ -32,10 +33,13 @@ from trimtab.errors import plain
 from trimtab.projection import Item, Pinned
 from trimtab.view import View
 
-__all__ = ["Refused", "check", "check_emptied", "closed", "data", "latest", "pin", "position", "thinking"]
+__all__ = ["NoRoom", "Refused", "check", "check_emptied", "closed", "data", "latest", "pin", "position", "thinking"]
 
 QUOTED = 60
 """Characters of a pinned block that its row repeats."""
+
+SPEAKERS = {"assistant": "[The assistant said:]", "tool": "[A tool returned:]", "user": "[The user said:]"}
+"""What stands before pinned content behind a summary that another one said than what is before it."""
 
 NAMING = 100
 """Characters that may stand for an empty result: the one replacement that may grow."""
@@ -50,6 +54,10 @@ _REPLACEABLE = (*_SHOWABLE, "tool_use")
 
 class Refused(Exception):  # noqa: N818 - an outcome that is counted, not an error
     """An edit breaks a rule; the text is a short, countable reason."""
+
+
+class NoRoom(Refused):
+    """What was to be inserted would not fit."""
 
 
 def check(view: View, edit: Any) -> Edit:
@@ -157,7 +165,8 @@ def latest(view: View) -> int:
 
 def _pinned(view: View, blocks: Iterable[str]) -> list[Pinned]:
     wanted = set(blocks)
-    return [pinned for pinned in view.projection.state.pinned if pinned.block in wanted]
+    state = view.projection.state
+    return [pin for pins in (state.pins, *state.moving.values()) for pin in pins.values() if pin.block in wanted]
 
 
 def _depths(view: View, ids: Sequence[str]) -> list[int]:
@@ -267,8 +276,11 @@ def _fold(view: View, edit: Fold) -> Fold:
 
 
 def _carried(view: View, run: range) -> tuple[tuple[Any, ...], tuple[Pin, ...]]:
-    """The pinned content of a run in its order, each piece once, and the pins that it is."""
-    projection = view.projection
+    """The pinned content of a run in its order, each piece once, and the pins that it is.
+
+    A fold speaks with the user's voice, so where others said a piece, a line in front of it says who.
+    """
+    projection, speaker = view.projection, "user"
     wires: list[Any] = []
     pins: list[Pin] = []
     held = {(pin.block, pin.text): pin.reason for pin in projection.state.pinned}
@@ -277,16 +289,29 @@ def _carried(view: View, run: range) -> tuple[tuple[Any, ...], tuple[Pin, ...]]:
         texts.setdefault(id, []).append(text)
     for index in run if held else ():
         for block in projection.path[index].blocks:
-            words = texts.get(block.id, [])
-            for text in [""] if "" in words else sorted(words, key=lambda text: (block.text.find(text), text)):
+            for text in _pieces(block, texts.get(block.id, [])):
+                who = "tool" if block.type == "tool_result" else projection.path[index].role
+                if who != speaker:
+                    wires.append(SPEAKERS[who])
+                    speaker = who
                 wires += projection.dialect.carry(block, text)
                 pins.append(Pin(block.id, held[block.id, text], text, quote=_quote(block, text)))
     return tuple(wires), tuple(pins)
 
 
+def _pieces(block: Block, words: Sequence[str]) -> list[str]:
+    """The pinned words of a block in their order, without those that stand in others; all of it where it is pinned."""
+    if "" in words:
+        return [""]
+    own = [one for one in words if not any(one in other and one != other for other in words)]
+    return sorted(own, key=lambda text: (block.text.find(text), text))
+
+
 def _insert(view: View, edit: Insert) -> Insert:
     text, path = _text(edit.text), view.projection.path
     edit = Insert(plain(edit.anchor), edit.text, edit.reason)  # type: ignore[arg-type]
+    if edit.anchor not in get_args(Anchor):
+        raise Refused(f"no anchor {edit.anchor[:20]!r}; it is one of {', '.join(get_args(Anchor))}")
     if edit.anchor == "system":
         if view.answers:
             raise Refused("system text is fixed after the first request")
@@ -299,12 +324,12 @@ def _insert(view: View, edit: Insert) -> Insert:
         at = path[-1].id
     else:
         boundary = view.projection.boundary
-        if edit.anchor != "after_boundary" or boundary is None:
+        if boundary is None:
             raise Refused("no boundary")
         at = boundary.run[-1]
     tokens = view.tokens + view.context.meter.factor * view.projection.conversation.count(text)
     if edit.anchor != "after_boundary" and tokens > view.window.auto:
-        raise Refused("no room")
+        raise NoRoom("no room")
     edit = Insert(edit.anchor, text, plain(edit.reason), at)
     inserted = view.projection.state.inserts.get(edit.key, ())
     if any(text == other for other, _ in inserted):
@@ -388,27 +413,30 @@ def data(said: Any) -> Any:
     return made
 
 
-def pin(view: View, edit: Pin) -> Pin:
+def pin(view: View, edit: Pin) -> Pin | None:
     """A hook's pin with the id of its block; words alone are looked up, oldest block first. Raises `Refused`.
 
-    A moving one may also be of what a fold hides, where the fold carries it.
+    A moving one may also be of what a fold hides, where the fold carries it. None: it is held already.
     """
-    known = isinstance(edit.block, str) and not view.projection.conversation.nodes.get(edit.block.partition(".")[0])
     text = edit.text
     if not isinstance(text, str):
         raise Refused("the words are no text")
-    if known:
+    words = isinstance(edit.block, str) and edit.block.partition(".")[0] not in view.projection.conversation.nodes
+    if words:
         text = edit.block
-        messages = (item.message for item in view.projection.items if item.message is not None)
-        found = (b for m in messages for b in m.blocks if b.type in ("text", "tool_result") and text in b.text)
-        block = next(found, None) if text.strip() else None
+        held = [one for one in view.pins if text in (one.text or view.projection.block(one.block).text)]
+        if text.strip() and not all(one.moving for one in held):
+            return None
+        block = _holding(view, text) if text.strip() else None
         if block is None:
             raise Refused("these words are nowhere")
     else:
         block = _block(view, edit.block)
     made = Pin(block.id, plain(edit.reason), plain(text), bool(edit.moving), _quote(block, text))
-    if made.key in view.projection.state.pins or (made.moving and view.holds(block, text) == "carried"):
-        return made
+    if made.key in view.projection.state.pins:
+        return None
+    if view.holds(block, text) == "carried" and (made.moving or words):
+        return made if made.moving else None
     _shown(view, block)
     if block.type not in _SHOWABLE:
         raise Refused(f"{block.type} cannot be pinned")
@@ -421,6 +449,20 @@ def pin(view: View, edit: Pin) -> Pin:
     if view.holds(block, text) != "shown":
         raise Refused("already replaced")
     return made
+
+
+def _holding(view: View, words: str) -> Block | None:
+    """The oldest text or result of which the view holds these words, in a message or behind a fold."""
+    block = view.projection.block
+    for item in view.projection.items:
+        if item.fold is not None:
+            found = [block(one.block) for one in item.fold.pins if words in (one.text or block(one.block).text)]
+        else:
+            blocks = item.message.blocks if item.message is not None else ()
+            found = [one for one in blocks if one.type in ("text", "tool_result") and words in one.text]
+        if found:
+            return found[0]
+    return None
 
 
 def _quote(block: Block, text: str) -> str:

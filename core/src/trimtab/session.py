@@ -162,7 +162,7 @@ class Session(Engine):
         return {key: data for key, data in known.items() if not key.startswith(KERNEL)}
 
     def boundaries(self) -> list[Boundary]:
-        """The boundaries that were ever made in this session, on all branches, the oldest first."""
+        """The boundaries that were ever made in this session, on all branches, also undone ones, the oldest first."""
         return self.ledger.boundaries()
 
     def restore(self, decision: int | Outcome) -> None:

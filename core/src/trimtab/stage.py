@@ -120,10 +120,14 @@ class Hook:
         """Call this right before a command is started.
 
         Raises `PluginError` where a project's profile listed this hook and the user does not trust this command line
-        (yet, or any more), or a file that it names changed since.
+        (yet, or any more), or a file that it names changed since; and where its program or script is not there.
         """
+        from trimtab.trust import missing  # reading a profile imports this module
+
         if self.guard is not None:
             self.guard(argv)
+        if error := missing(argv, self.folder):
+            raise error
 
 
 class Stage:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import itertools
 import os
 import re
 import shlex
@@ -17,11 +19,18 @@ from trimtab.errors import PluginError
 from trimtab.parts import part
 from trimtab.sources import home
 
-__all__ = ["Code", "Entry", "State", "Store", "Wanted", "command", "python", "refusal"]
+__all__ = ["Code", "Entry", "State", "Store", "Wanted", "command", "missing", "python", "refusal"]
 
 State = Literal["changed", "new", "trusted"]
 WORDS = re.compile(r"[\s;|&()<>\"'`=,]+")
 """What stands between the words of a shell's line, or of ``--option=file``."""
+
+
+MATCHES = 1_000
+"""Files that one pattern may cover (chosen)."""
+PATTERN = re.compile(r"[*?\[]")
+SCRIPTED = re.compile(r"(python|pypy|ruby|perl|node|deno|php)[\d.]*|(ba|da|z|k|fi)?sh")
+"""Programs whose first argument, where it is no option, is a script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Wanted:
             return f"{self.name} is not trusted yet"
         files = [os.path.relpath(path, self.code.folder) for path in self.changed]
         files = [] if self.code.kind == "python" else files
-        return f"{self.name} changed since it was trusted" + (f" ({', '.join(files)})" if files else "")
+        return f"{self.name} changed since it was trusted" + (f" ({_plain(', '.join(files))})" if files else "")
 
 
 def _plain(text: str) -> str:
@@ -84,14 +93,16 @@ def python(path: Path, source: bytes) -> Code:
 def command(argv: Sequence[str], folder: Path) -> Code:
     """A command line, seen from ``folder``: it covers each regular file that one of its words names.
 
-    So it covers a script behind its interpreter, in the line of a shell or in ``--option=file``. An installed program
-    (one in a folder of ``PATH`` outside ``folder``) may be updated; what a script reads in its turn is not looked for.
+    So it covers a script behind its interpreter, in the line of a shell or in ``--option=file``, also one that is seen
+    from a folder that another word names, and all that a pattern with ``*`` fits. An installed program (one in a folder
+    of ``PATH`` outside ``folder``) may be updated; what a script reads in its turn is not looked for.
     Raises `PluginError` where such a file cannot be read.
     """
     words, at = tuple(map(str, argv)), os.path.abspath(folder)
     parts = {part for word in words for part in (word, *WORDS.split(word), *_unquoted(word)) if part}
     sha256 = {}
-    for path in sorted({path for text in parts for path in _files(text, at)}):
+    places = [at, *(path for text in parts if os.path.isdir(path := os.path.join(at, text)) and _inside(path, at))]
+    for path in sorted({path for text in parts for path in _files(text, at, places)}):
         try:
             with open(path, "rb") as file:
                 sha256[path] = hashlib.file_digest(file, "sha256").hexdigest()
@@ -107,17 +118,37 @@ def _unquoted(line: str) -> list[str]:
         return []
 
 
-def _files(word: str, folder: str) -> Iterator[str]:
-    installed = set(os.environ.get("PATH", os.defpath).split(os.pathsep))
-    expanded = os.path.expandvars(os.path.expanduser(word))
-    for name in (word, expanded, None if os.sep in word else shutil.which(word)):
-        path = str(Path(folder, name or os.curdir))  # `..` stays: behind a link it leads elsewhere
-        if os.path.isfile(path) and (_inside(path, folder) or os.path.dirname(path) not in installed):
-            yield path
+def _files(word: str, folder: str, places: Sequence[str]) -> Iterator[str]:
+    """The regular files that a word of a command names; ``places``: what it may be seen from."""
+    installed = [os.path.join(folder, place) for place in os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    variables = re.sub(r"\$(PWD\b|\{PWD\}|\(pwd\))", lambda _: folder, word)
+    expanded = os.path.expandvars(os.path.expanduser(variables))
+    program = None if os.sep in word else shutil.which(word, path=os.pathsep.join(installed))
+    names = [name for name in (word, expanded) if name] + ([program] if program else [])
+    for path in (str(Path(place, name)) for name in names for place in places):  # `..` stays: links lead elsewhere
+        for file in itertools.islice(glob.iglob(path), MATCHES) if PATTERN.search(path) else (path,):
+            if os.path.isfile(file) and (_inside(file, folder) or os.path.dirname(file) not in installed):
+                yield file
 
 
 def _inside(path: str, folder: str) -> bool:
     return Path(path).is_relative_to(folder) or Path(path).resolve().is_relative_to(Path(folder).resolve())
+
+
+def missing(argv: Sequence[str], folder: Path) -> PluginError | None:
+    """The error for a program, or the script behind its interpreter, that is a file which is not there.
+
+    An interpreter says so too, but Python exits with 2, which for a hook means to block.
+    """
+    files = [word for word in argv[:1] if os.sep in word]
+    if len(argv) > 1 and SCRIPTED.fullmatch(os.path.basename(argv[0])) and not argv[1].startswith("-"):
+        files.append(argv[1])
+    for name in files:
+        file = Path(folder, os.path.expanduser(name))
+        if not file.exists():
+            there = [other.name for other in file.parent.glob("*")]
+            return PluginError(f"no file {name}", given=file.name, available=there, label="there")
+    return None
 
 
 def refusal(wanted: Iterable[Wanted], program: str = "trimtab trust") -> PluginError | None:

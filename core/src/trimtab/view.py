@@ -318,15 +318,16 @@ class View:
     def holds(self, block: Block, text: str = "") -> Literal["", "carried", "shown"]:
         """Whether the view holds a block, or just ``text`` in it, as said: ``shown``, or ``carried`` behind a fold.
 
-        Only of what it holds there can be a pin, and of what a fold carries only a moving one.
+        Only of what it holds there can be a pin, and of what a fold carries only a moving one. Raises `KeyError` for a
+        block of another conversation.
         """
         projection, state = self.projection, self.projection.state
         item = projection.covering(block.id.partition(".")[0])
         if item is None or block.id in state.evicts or projection.repaired(block):
             return ""
         if item.fold is not None:
-            kept = {(block.id, text), (block.id, "")}
-            return "carried" if any(pin.key in kept for pin in item.fold.pins) else ""
+            carried = (pin.text for pin in item.fold.pins if pin.block == block.id)
+            return "carried" if any(not words or (text and text in words) for words in carried) else ""
         face = state.faces.get(block.id)
         whole = face is None or (not (block.media and not text) and (text or block.text) in (face.text or ""))
         return "shown" if whole else ""

@@ -66,6 +66,8 @@ def parse(text: str, name: str, *, lines: bool = True) -> Layer:
     except yaml.YAMLError as error:
         what = str(getattr(error, "problem", None) or error).splitlines()[0]
         what = "a tab; indent with spaces" if r"'\t'" in what else what
+        if "stream end" in what and re.search(r"[\[{][^\]}'\"\n]*\s#", text):
+            what += "; behind a # without quotes everything is a comment"
         raise ProfileError(f"not YAML: {what}", where=reader.place(getattr(error, "problem_mark", None))) from None
     if len(nodes) > 1:
         reader.fail(nodes[1], (), "a second document; a file holds one")

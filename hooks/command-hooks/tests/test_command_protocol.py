@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from trimtab.errors import PluginError
+from trimtab.testing import material
 from trimtab_command_hooks import CommandHooks
 
 COPY = """
@@ -156,6 +157,17 @@ def test_pins_stay(run: Any, script: Any) -> None:
         "command-hooks: PreCompact ./hook.py: not pinned, these words are nowhere: 'not said'",
     ]
     assert "command-hooks" not in request.report.refused
+
+
+def test_a_pin_that_a_summary_carries_is_no_trouble(run: Any, script: Any) -> None:
+    """A script says the same words in each pass; once they are pinned nobody is told that they are nowhere."""
+    it = run(pre_compact=[script(says({"hookSpecificOutput": {"pins": ["never push"]}}))])
+    it.compact()
+    it.messages += material.rounds(it.dialect, 16)[len(it.messages) :]
+    request = it.compact()
+    assert len(it.session.boundaries()) == 2
+    assert [pin.text for pin in request.report.pins] == ["never push"]
+    assert (request.report.warnings, request.report.refused) == ([], {})
 
 
 def test_pins_are_for_pre_compact(run: Any, script: Any) -> None:

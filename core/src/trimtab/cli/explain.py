@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+MOST = 10
+"""Originals of one edit up to which all are listed; of more only the full text, where there is one."""
+
 QUOTED = 60
 """Characters of a text that are repeated."""
 
@@ -93,7 +96,12 @@ def _lines(ledger: Ledger) -> Iterator[str]:
             yield f"  {_what(edit, ledger.blobs)}: {edit['why']}{' (undone since)' * edit['undone']}"
             for pin in edit["pins"]:
                 yield f"    carries {_quoted(pin['shown']) or 'block ' + pin['block']}: {pin['why']}"
-            yield from (f"    original: {_checked(path, ledger.blobs)}" for path in edit["way_back"])
+            ways = edit["way_back"]
+            whole = len(ways) > MOST and ways[0].endswith(".txt")
+            shown = ways[:1] if whole else ways
+            yield from (f"    original: {_checked(path, ledger.blobs)}" for path in shown)
+            if whole:
+                yield f"    and its {counted(len(ways) - 1, 'message')} one by one (--json lists them)"
 
 
 def _decision(edit: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +55,9 @@ def check(profile: Named = None, as_json: AsJson = False) -> None:
     from pathlib import Path
 
     from trimtab.profile import load
+    from trimtab.provider import resolve
     from trimtab.sources import project
+    from trimtab.window import Window
 
     loaded = load(profile)
     _usable(loaded)
@@ -67,6 +70,9 @@ def check(profile: Named = None, as_json: AsJson = False) -> None:
     says = "; ".join(f"{key}: {', '.join(names) or 'none'}" for key, names in listed.items())
     typer.echo(f"{loaded.name}: fine ({says})")
     typer.echo(f"read, the strongest first: {', '.join(loaded.sources)}")
+    window = Window.of(resolve(loaded.provider).window, loaded.thresholds)
+    sizes = (f"{name} at {getattr(window, name):,}" for name in ("warn", "auto", "block"))
+    typer.echo(f"window {window.window:,} tokens: {', '.join(sizes)}")
     if project(cwd) is None:
         typer.echo(f"no trimtab.yaml in {cwd} or a folder above it")
     for warning in warnings:
@@ -97,13 +103,18 @@ def _warnings(profile: Profile) -> Iterator[str]:
 
 
 def _usable(profile: Profile) -> None:
-    """Raise `TrimtabError` for what a session would meet only later: places, and a stage that nothing can open."""
+    """Raise `TrimtabError` for what a session would meet only later: places, scripts, a stage that nothing can open."""
     from trimtab.errors import ProfileError
     from trimtab.parts import part
+    from trimtab.trust import missing
     from trimtab.yamlfile import shown
 
     for kind, url in profile.storage:
         part(kind, url.partition(":")[0])(url)
+    for item in profile.hooks:
+        for argv in item.runs():
+            if error := missing(argv, item.folder):
+                raise ProfileError(f"{error}, which {shlex.join(argv)} needs", where=f"{item.where}: {item.name}")
     for item in profile.stages:
         if item.options.warm != "allow" and any(word.word == "always" for word in item.options.when.words):
             where = f"{item.where}: {shown((*item.path, 'when'))}"
@@ -127,7 +138,7 @@ def values(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
             continue
         items = getattr(profile, key)
         for item in items:
-            options = item.options.model_dump(mode="json")
+            options = item.options.model_dump(mode="json", warnings=False)
             if isinstance(options, list):  # rules, of which each says only what it needs
                 options = item.options.model_dump(mode="json", exclude_defaults=True)
             if item.name != item.path[-1]:

@@ -28,7 +28,7 @@ class TrustFile:
             return [read(one) for one in json.loads(self.file.read_text("utf-8"))["trusted"]]
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
             what = f"cannot be read ({why}), so nothing is trusted; mend it, or remove it and run `trimtab trust` again"
             raise StorageError(what, where=str(self.file)) from None
@@ -43,7 +43,8 @@ class TrustFile:
             stack.callback(fcntl.flock, lock, fcntl.LOCK_UN)  # closing does not unlock what a forked child inherited
             said = {"trusted": change()}
             new = self.file.with_suffix(".new")
-            with open(os.open(new, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+            kind = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW
+            with open(os.open(new, kind, 0o600), "w", encoding="ascii") as file:
                 json.dump(said, file, indent=2)
                 file.flush()
                 os.fsync(file.fileno())

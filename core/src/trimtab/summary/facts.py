@@ -109,12 +109,16 @@ def facts(view: View, run: Sequence[Item]) -> Facts:
     return found
 
 
+BETWEEN = " \t\n\r.,;:!?…。，；：！？、-*•"
+"""What may stand between pinned sentences and says nothing by itself."""
+
+
 def _whole(block: Block, pinned: Sequence[str]) -> bool:
     """Whether the pins leave nothing of a text to quote: it is pinned, or its sentences are."""
     rest = block.text
     for words in sorted(pinned, key=len, reverse=True):
         rest = rest.replace(words or block.text, "")
-    return not re.search(r"\w", rest)
+    return bool(pinned) and not rest.strip(BETWEEN)
 
 
 def _say(found: Facts, message: Message, text: str) -> None:

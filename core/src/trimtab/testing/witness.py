@@ -270,13 +270,11 @@ def _pins(session: Session, request: Request, shown: Sequence[Shown]) -> None:
     for fold in (item.fold for item in projection.items if item.fold is not None):
         inside = [block for id in fold.run for block in projection.conversation.nodes[id].blocks]
         own = {pin.key for pin in fold.pins}
-        assert own >= {(id, words) for id, words in fixed if words == "" or (id, "") not in own if _in(inside, id)}
+        for id, words in fixed:
+            covered = any(one == id and (not other or (words and words in other)) for one, other in own)
+            assert covered or not any(block.id == id for block in inside), "a fold does not carry a pin"
         carried = [part for block in inside for part in _carried(dialect, block, own)]
-        assert list(fold.carried) == carried
-
-
-def _in(blocks: Sequence[Block], id: str) -> bool:
-    return any(block.id == id for block in blocks)
+        assert [part for part in fold.carried if not isinstance(part, str)] == carried  # texts say who said it
 
 
 def _carried(dialect: Dialect, block: Block, pinned: set[tuple[str, str]]) -> list[Any]:

@@ -50,6 +50,7 @@ class CommandHooks(Hook):
         more = {**_triggered(trigger), "custom_instructions": view.instructions}
         answers = self._call("PreCompact", self.options.pre_compact, more["trigger"], view, more)
         _veto(answers)
+        pinned = {pin.text for pin in view.pins if not pin.moving}  # where a summary carries them no message does
         for title, said in answers:
             yield from _warnings(title, said)
             if said.text:
@@ -57,7 +58,7 @@ class CommandHooks(Hook):
             for words, reason in said.pins:
                 if _holds(view, words):
                     yield Pin(words, reason or title)
-                else:
+                elif words not in pinned:
                     yield Warn(f"{title}: not pinned, these words are nowhere: {first(words, NAMED)!r}")
 
     @hookimpl
