@@ -66,12 +66,37 @@ def test_only_below_the_root(tmp_path: Path) -> None:
         (folder / "a").write_text(folder.name)
     (root / "link").symlink_to(out / "a")
     (root / "folder").symlink_to(out)
-    (root / "fine").symlink_to("a")
+    (root / "sub").mkdir()
+    (root / "sub" / "a").symlink_to("../a")
     (tmp_path / "other").symlink_to(root)
-    assert [file_text(root / name, tmp_path / "other", 100) for name in ("a", "fine")] == ["root", "root"]
+    assert [file_text(root / name, tmp_path / "other", 100) for name in ("a", "sub/a")] == ["root", "root"]
     for name in ("../out/a", "link", "folder/a"):
         with pytest.raises(OSError, match="leads out"):
             file_text(root / name, root, 100)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "fine"),
+    [
+        ("AGENTS.md", ".env", False),
+        ("AGENTS.md", "settings.md.json", False),
+        ("notes.txt", "secrets.txt", False),
+        ("AGENTS.md", "docs/.md/key", False),
+        ("AGENTS.md", "CLAUDE.md", True),
+        ("notes.txt", "docs/notes.txt", True),
+    ],
+)
+def test_where_a_link_may_lead(tmp_path: Path, link: str, target: str, fine: bool) -> None:
+    """Only to a file of the same name or kind, by whatever way."""
+    (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / target).write_text("x")
+    (tmp_path / "way.md").symlink_to(target)
+    (tmp_path / link).symlink_to("way.md")
+    if fine:
+        assert file_text(tmp_path / link, tmp_path, 100) == "x"
+    else:
+        with pytest.raises(OSError, match=r"does not end in \.md"):
+            file_text(tmp_path / link, tmp_path, 100)
 
 
 def test_only_regular_files(tmp_path: Path) -> None:

@@ -16,15 +16,15 @@ from trimtab.testing.wires import WIRES
 class Run:
     """Sessions with only this hook; ``run(n)`` gives what the request says of the files, after ``n`` rounds."""
 
-    def __init__(self, folder: Path, dialect: str = "anthropic", **options: Any) -> None:
+    def __init__(self, folder: Path, dialect: str = "anthropic", stage: Any = Summary, **options: Any) -> None:
         self.dialect = dialect
         overrides = {
             "counter": "estimate",
             "provider": {"kind": dialect, "prefix_bound": False, "window": 200_000},
-            "stages": [{"summary": {"when": {"over": 0.9}}}],
+            "stages": [{stage.name: {"when": {"over": 0.9} if stage is Summary else "always", "warm": "allow"}}],
             "hooks": [{"project-memory": options}],
         }
-        self.profile = load("minimal", overrides=overrides, plugins=[Summary], env={}, cwd=folder)
+        self.profile = load("minimal", overrides=overrides, plugins=[stage], env={}, cwd=folder)
         self.stores = {"ledger": MemoryLedger("memory:"), "blobs": MemoryBlobs("memory:")}
         self.open()
 
@@ -57,6 +57,7 @@ class Run:
 def _parts(text: str) -> list[str]:
     """The texts of files in a text of the request; a format may put several into one."""
     start = "The project's memory file "
+    assert text.count(start) == text.count("<project-memory>\n") == text.count("\n</project-memory>")
     return [f"{start}{part}".strip() for part in text.split(start)[1:]]
 
 

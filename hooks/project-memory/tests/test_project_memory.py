@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, ClassVar
 
+import pytest
+from trimtab import Fold, Stage, View
 from trimtab.testing.material import Summary
 from trimtab.testing.walk import Walk
 from trimtab_project_memory import ProjectMemory
+
+AGAIN = "what it said before no longer holds"
+
+
+class Collapse(Stage):
+    """Every tenth round folds what lies between the first message and the newest few."""
+
+    name: ClassVar[str] = "collapse"
+
+    def propose(self, view: View) -> Iterator[Fold]:
+        """No boundary: the first message stays."""
+        if len(view.projection.path) % 20 == 11:
+            for end in range(4, 7):
+                yield Fold(view.messages[1:-end], "Steps were made.", "old")
+
+
+def framed(says: str, text: str) -> str:
+    """As a file is told."""
+    return f"The project's memory file {says}:\n<project-memory>\n{text}\n</project-memory>"
+
+
+def inner(texts: list[str]) -> list[str]:
+    """What the files say, without the frames."""
+    return ["\n".join(text.split("\n")[2:-1]) for text in texts]
 
 
 def test_in_the_system_text(opened: Any, write: Any, dialect: str) -> None:
@@ -17,8 +44,8 @@ def test_in_the_system_text(opened: Any, write: Any, dialect: str) -> None:
     memory, agents = write("MEMORY.md", "The port is 80.\n"), write("AGENTS.md", "Use tabs.\n")
     run = opened(dialect)
     assert run(0) == [
-        f"The project's memory file {agents} says:\nUse tabs.",
-        f"The project's memory file {memory} says:\nThe port is 80.",
+        framed(f"{agents} says", "Use tabs."),
+        framed(f"{memory} says", "The port is 80."),
     ]
     first = run.request.messages[0]["role"]
     assert (first, "Use tabs." in str(run.request.system)) in [("system", False), ("user", True)]
@@ -51,12 +78,11 @@ def test_changed_while_away(opened: Any, write: Any, dialect: str) -> None:
         seen.append(run.open()(count))
         assert run.request.messages[: len(before)] == before
         before = list(run.request.messages)
-    again = "what it said before no longer holds"
     assert seen[-1] == [
         *first,
-        f"The project's memory file {path} now says (2); {again}:\nUse spaces.",
-        f"The project's memory file {path} now says (3); {again}:\nUse tabs.",
-        f"The project's memory file {path} now says (4); {again}:\nUse spaces.",
+        framed(f"{path} now says (2); {AGAIN}", "Use spaces."),
+        framed(f"{path} now says (3); {AGAIN}", "Use tabs."),
+        framed(f"{path} now says (4); {AGAIN}", "Use spaces."),
     ]
     assert seen[-2] == seen[-1]
 
@@ -71,7 +97,7 @@ def test_changed_before_a_boundary(opened: Any, write: Any, dialect: str) -> Non
     write("CLAUDE.md", "Use spaces.")
     told = run(11, compact=True)
     assert run.request.report.boundary
-    assert [text.rpartition("\n")[2] for text in told] == ["Use tabs.", "Be kind.", "Use spaces."]
+    assert inner(told) == ["Use tabs.", "Be kind.", "Use spaces."]
     assert told[:2] == first
     assert run(12) == told
 
@@ -83,20 +109,54 @@ def test_met_in_mid_course(opened: Any, write: Any, dialect: str) -> None:
     [told] = run(10)
     assert "Use tabs." in str(run.request.messages[-1]["content"])
     assert run(11) == [told]
-    [again] = run(14, compact=True)
-    assert again.endswith("no longer holds:\nUse tabs.")
+    assert run(14, compact=True) == [told]
     assert "Use tabs." in str(run.request.messages[1]["content"])
-    assert run.open()(15) == [again]
+    assert run.open()(15) == [told]
+
+
+def test_says_that_it_changed_only_where_it_did(opened: Any, write: Any, dialect: str) -> None:
+    """Behind each boundary the same as before is told as it was; another text says that it replaces that."""
+    path = write("CLAUDE.md", "Use tabs.")
+    run, told = opened(dialect), []
+    told += run(5)
+    for count, text in enumerate(["tabs", "spaces", "spaces", "tabs", "tabs"], 1):
+        write("CLAUDE.md", f"Use {text}.")
+        told += run(10 * count, compact=True)
+    tabs, spaces = framed(f"{path} says", "Use tabs."), framed(f"{path} says", "Use spaces.")
+    new = framed(f"{path} now says (2); {AGAIN}", "Use spaces."), framed(f"{path} now says (3); {AGAIN}", "Use tabs.")
+    assert told == [tabs, tabs, new[0], spaces, new[1], tabs]
+
+
+def test_the_system_text_says_something_else(opened: Any, write: Any) -> None:
+    """Where a boundary hides the newer text and the system text has the older one, that is called old again."""
+    path = write("CLAUDE.md", "Use tabs.")
+    run = opened()
+    first = run(0)
+    write("CLAUDE.md", "Use spaces.")
+    run.open()(1)
+    assert run(10, compact=True) == [*first, framed(f"{path} now says (3); {AGAIN}", "Use spaces.")]
+
+
+def test_repeated_at_the_end(opened: Any, write: Any, dialect: str) -> None:
+    """Where a fold that is no boundary hid a text, the next start repeats it, however often that happens."""
+    path = write("CLAUDE.md", "Use tabs.")
+    run = opened(dialect, stage=Collapse)
+    told = [run(5)]
+    for count in (15, 25, 35):
+        assert run(count) == []
+        told.append(run.open()(count + 1))
+    says = ("says", "says (2)", "says (3)", "says (4)")
+    assert told == [[framed(f"{path} {times}", "Use tabs.")] for times in says]
 
 
 def test_nowhere_but_behind_the_next_boundary(opened: Any, write: Any) -> None:
     """Where the conversation cannot take it at its end, it comes behind the next boundary."""
-    write("CLAUDE.md", "Use tabs.")
+    path = write("CLAUDE.md", "Use tabs.")
     run = opened()
     assert run(10, waits=True) == []
     assert run(10) == []
     [told] = run(14, compact=True)
-    assert told.endswith(" says:\nUse tabs.")
+    assert told == framed(f"{path} says", "Use tabs.")
     assert run(15) == [told]
 
 
@@ -122,7 +182,7 @@ def test_equal_files_once(opened: Any, write: Any, tmp_path: Any) -> None:
     assert f"{tmp_path}/CLAUDE.md" in told
     write("AGENTS.md", "Use spaces.")
     texts = run.open()(1)
-    assert [text.partition("\n")[2] for text in texts] == ["Use tabs.", "Use spaces.", "Use tabs."]
+    assert inner(texts) == ["Use tabs.", "Use spaces.", "Use tabs."]
     assert "CLAUDE.md now says" in texts[1]
     assert "MEMORY.md says" in texts[2]
     assert run.open()(2) == texts
@@ -136,7 +196,7 @@ def test_from_the_repository_down(opened: Any, write: Any, tmp_path: Any) -> Non
     write("repo/.git/HEAD", "")
     write("repo/app/web/docs/rules.md", "rules")
     run = type(opened())(tmp_path / "repo/app/web", files=["AGENTS.md", "docs/rules.md"])
-    assert [text.rpartition("\n")[2] for text in run(0)] == ["repo", "repo/app", "repo/app/web", "rules"]
+    assert inner(run(0)) == ["repo", "repo/app", "repo/app/web", "rules"]
 
 
 def test_no_repository(opened: Any, write: Any, tmp_path: Any) -> None:
@@ -144,7 +204,23 @@ def test_no_repository(opened: Any, write: Any, tmp_path: Any) -> None:
     write("AGENTS.md", "not ours")
     write("app/AGENTS.md", "ours")
     run = type(opened())(tmp_path / "app")
-    assert [text.rpartition("\n")[2] for text in run(0)] == ["ours"]
+    assert inner(run(0)) == ["ours"]
+
+
+@pytest.mark.parametrize("home", ["", "people/ann"])
+def test_a_repository_of_all_the_user_has(
+    opened: Any, write: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    """The home folder, or one above it, is no project: only the folder itself counts."""
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    write(".git/HEAD", "")
+    write("AGENTS.md", "not ours")
+    write("private/diary.md", "secret")
+    write("app/AGENTS.md", "ours")
+    (tmp_path / "app/MEMORY.md").symlink_to("../private/diary.md")
+    run = type(opened())(tmp_path / "app")
+    assert inner(run(0)) == ["ours"]
+    assert "MEMORY.md was not read: it leads out of the folder" in run.warnings[0]
 
 
 def test_too_large_for_the_window(opened: Any, write: Any) -> None:

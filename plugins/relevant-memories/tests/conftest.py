@@ -13,7 +13,7 @@ from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 from trimtab.testing.material import Summary
 from trimtab.testing.wires import WIRES, Answer, Call, Exchange, Result
 
-HEAD = "[From a memory file, not from the user: "
+HEAD = "[From a memory file, not from the user."
 NOW = 2_000_000_000.0
 
 
@@ -45,7 +45,7 @@ class Talk:
 class Run:
     """A session with this stage and a clock; ``run(talk)`` gives the memories in the request, then observes."""
 
-    def __init__(self, folder: Path, ask: Any = None, dialect: str = "anthropic", **options: Any) -> None:
+    def __init__(self, cwd: Path, /, ask: Any = None, dialect: str = "anthropic", **options: Any) -> None:
         self.ask, self.now = ask, NOW
         mine = [{"relevant-memories": options}] if options.pop("listed", True) else []
         window = options.pop("window", 200_000)
@@ -55,7 +55,7 @@ class Run:
             "stages": [{"summary": {"when": {"over": 0.99}}}, *mine],
             "hooks": [],
         }
-        self.profile = load("minimal", overrides=overrides, plugins=[Summary], env={}, cwd=folder)
+        self.profile = load("minimal", overrides=overrides, plugins=[Summary], env={}, cwd=cwd)
         self.stores = {"ledger": MemoryLedger("memory:"), "blobs": MemoryBlobs("memory:")}
         self.open()
 

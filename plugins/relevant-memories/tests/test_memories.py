@@ -16,13 +16,18 @@ from trimtab_relevant_memories import RelevantMemories
 
 ASKS = "How does the deploy to staging work?"
 NAMES = '{"names": ["deploy"]}'
-HEAD = "[From a memory file, not from the user: "
+HEAD = "[From a memory file, not from the user."
+
+
+def framed(path: Path, name: str, text: str) -> str:
+    """As a memory is shown that was written today."""
+    return f"{HEAD}]\n<relevant-memory>\n{path} ({name}):\n{text}\n</relevant-memory>"
 
 
 def test_by_words_at_once(opened: Any, talk: Any, deploy: Path, dialect: str) -> None:
     """Without a model the words in common decide before the first request of the turn; the memory stays as it is."""
     run, said = opened(None, dialect), talk(dialect).says(ASKS)
-    told = [f"{HEAD}{deploy} (deploy).]\nRun make ship."]
+    told = [framed(deploy, "deploy", "Run make ship.")]
     assert run(said) == told
     assert "make ship" in str(run.messages[-1])
     before = run.messages
@@ -51,11 +56,11 @@ def test_by_a_model(opened: Any, talk: Any, deploy: Path, dialect: str) -> None:
     before = run.messages
     for _ in range(3):
         told = run(said.works())
-        assert told == [f"{HEAD}{deploy} (deploy).]\nRun make ship."]
+        assert told == [framed(deploy, "deploy", "Run make ship.")]
         assert run.messages[: len(before)] == before
         before = run.messages
     assert len(model.asked) == 1
-    assert run.session.view.notes("relevant-memories")["files"] == ["deploy.md"]
+    assert run.session.view.notes("relevant-memories")["files"] == ["memories/deploy.md"]
 
 
 def test_for_the_next_message(opened: Any, talk: Any, deploy: Path) -> None:
@@ -69,15 +74,15 @@ def test_for_the_next_message(opened: Any, talk: Any, deploy: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "files"),
     [
-        ('Sure:\n```json\n{"names": ["test style", "deploy"]}\n```', ["style.md", "deploy.md"]),
-        ('["deploy", "deploy"]', ["deploy.md"]),
-        ('{"names": ["passwd", 7, null, "deploy"]}', ["deploy.md"]),
+        ('Sure:\n```json\n{"names": ["test style", "deploy"]}\n```', ["memories/style.md", "memories/deploy.md"]),
+        ('["deploy", "deploy"]', ["memories/deploy.md"]),
+        ('{"names": ["passwd", 7, null, "deploy"]}', ["memories/deploy.md"]),
         ('{"names": "deploy"}', []),
         ('{"names": []}', []),
         ("deploy", []),
         ("[" * 50_000 + "]", []),
         ('{"names": ["../../etc/passwd"]}', []),
-        ('{"names": ["migrations", "deploy", "test style"]}', ["db.md", "deploy.md"]),
+        ('{"names": ["migrations", "deploy", "test style"]}', ["memories/db.md", "memories/deploy.md"]),
     ],
 )
 def test_answers(opened: Any, talk: Any, deploy: Path, answer: str, files: list[str]) -> None:
@@ -126,7 +131,7 @@ def test_changed(opened: Any, talk: Any, deploy: Path, write: Any) -> None:
     assert run(said.works()) == first
     told = run(said.says("Once more: how do I deploy to staging?"))
     assert told[:1] == first
-    assert told[1].endswith("(deploy).]\nRun make ship-it.")
+    assert told[1] == framed(deploy, "deploy", "Run make ship-it.")
 
 
 def test_behind_a_boundary(opened: Any, talk: Any, deploy: Path) -> None:
@@ -157,11 +162,12 @@ def test_age(opened: Any, talk: Any, write: Any) -> None:
     for n, days in enumerate((0.9, 1.1, 40)):
         write(f"{n}.md", "x", days, name=f"deploy {n}", description="staging")
     run, said = opened(), talk().says(ASKS)
-    told = [text.partition(").")[2] for text in run(said)]
-    check = "ago; check before relying on it.]\nx"
-    assert told == ["]\nx", f" Written 1 day {check}", f" Written 40 days {check}"]
+    told = run(said)
+    check = "ago; check before relying on it.]"
+    heads = [text.partition("\n")[0].removeprefix(HEAD) for text in told]
+    assert heads == ["]", f" Written 1 day {check}", f" Written 40 days {check}"]
     run.now += 1_000_000
-    assert [text.partition(").")[2] for text in run.open()(said.works())] == told
+    assert run.open()(said.works()) == told
 
 
 def test_a_call_waits(opened: Any, talk: Any, deploy: Path) -> None:

@@ -12,22 +12,27 @@ from trimtab.texts.cutting import first
 
 __all__ = ["cut", "file_text"]
 
+KIND = ".md"
+"""A file that a link leads to under another name must end in it: chosen, so that no link shows a file of secrets."""
+
 SLACK = 4
 """Bytes read beyond a limit: a byte order mark, and one that tells that there is more."""
 
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # Windows has neither
+_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def file_text(path: Path, root: Path, most: int) -> str:
     """The text of a regular file below ``root``: all of it, or more of its start than ``most`` bytes.
 
-    Without a byte order mark, and each line ends in a newline only. A link is followed where it stays below ``root``;
-    no writer is waited for. Raises `OSError`, whose ``strerror`` says why, where the file cannot be read, and
-    `ValueError` where it is no UTF-8 text.
+    Without a byte order mark, and each line ends in a newline only. A link is followed where it stays below ``root``
+    and leads to a file of the same name or to one that ends in ``.md``; no writer is waited for. Raises `OSError`,
+    whose ``strerror`` says why, where the file cannot be read, and `ValueError` where it is no UTF-8 text.
     """
     real = os.path.realpath(path, strict=True)
     if not Path(real).is_relative_to(os.path.realpath(root)):
         raise OSError(errno.EACCES, "it leads out of the folder", str(path))
+    if os.path.basename(real) != path.name and not real.endswith(KIND):
+        raise OSError(errno.EACCES, f"it leads to a file that does not end in {KIND}", str(path))
     with open(real, "rb", opener=lambda real, flags: os.open(real, flags | _FLAGS)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

@@ -10,8 +10,9 @@ __all__ = ["found", "root_of"]
 
 
 def root_of(folder: Path) -> Path:
-    """The repository that a folder lies in; the folder itself where it lies in none."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    """The repository that a folder lies in; the folder itself in none, and in one that holds all the user has."""
+    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return folder if Path(os.path.realpath(os.path.expanduser("~"))).is_relative_to(root) else root
 
 
 def found(folder: Path, root: Path, names: Iterable[str]) -> list[Path]:

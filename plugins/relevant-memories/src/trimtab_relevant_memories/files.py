@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from trimtab.texts import clean, cut, file_text
+from trimtab.texts import clean, cut, file_text, neutral
 
-__all__ = ["Memory", "read", "scan"]
+__all__ = ["TAG", "Memory", "read", "safe", "scan"]
+
+TAG = "relevant-memory"
 
 FILES = 200
 """Of the newest files, as many are looked at (the reference system's)."""
@@ -33,7 +35,7 @@ class Memory:
 
     path: Path
     folder: Path
-    """Of all memories: nothing from outside is read."""
+    """Of the profile: nothing from outside is read."""
     time: float
     """Epoch seconds when it was written."""
     name: str
@@ -48,12 +50,22 @@ class Memory:
     @property
     def spelled(self) -> str:
         """The path on one line."""
-        return " ".join(clean(str(self.path)).split())
+        return safe(" ".join(clean(str(self.path)).split()))
 
 
-def scan(folder: Path, headers: dict[tuple[str, int, int], tuple[str, str]]) -> list[Memory]:
-    """The memories in a folder and those below, the newest first; ``headers`` keeps what was read for the next time."""
-    files = sorted(_files(str(folder)), key=lambda file: (-file[1].st_mtime_ns, file[0]))[:FILES]
+def safe(text: str) -> str:
+    """A text that cannot close the frame that it stands in, nor speak for the program that the model runs in."""
+    return neutral(neutral(text, TAG), "system-reminder")
+
+
+def scan(folder: Path, place: Path, headers: dict[tuple[str, int, int], tuple[str, str]]) -> list[Memory]:
+    """The memories in a place in ``folder`` and those below, the newest first; none where a link leads out of it.
+
+    ``headers`` keeps what was read for the next time.
+    """
+    if not Path(os.path.realpath(folder / place)).is_relative_to(os.path.realpath(folder)):
+        return []
+    files = sorted(_files(str(folder / place)), key=lambda file: (-file[1].st_mtime_ns, file[0]))[:FILES]
     known = dict(headers)
     headers.clear()
     memories = []

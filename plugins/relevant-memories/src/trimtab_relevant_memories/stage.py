@@ -9,7 +9,7 @@ from trimtab import Ask, Insert, Note, Stage, StageOptions
 from trimtab.errors import AskFailed
 from trimtab.texts import flat
 
-from trimtab_relevant_memories.files import Memory, read, scan
+from trimtab_relevant_memories.files import TAG, Memory, read, safe, scan
 from trimtab_relevant_memories.options import MemoriesOptions
 from trimtab_relevant_memories.question import NAME, chosen, question
 from trimtab_relevant_memories.words import brief, by_words
@@ -27,7 +27,7 @@ DONE = "relevant-memories:inserted"
 ENOUGH = 60_000
 """Bytes of memories in the view from which on no more are picked (the reference system's 60 KB)."""
 DAY = 86_400.0
-_HEAD = "[From a memory file, not from the user: "
+_HEAD = "[From a memory file, not from the user."
 
 
 class RelevantMemories(Stage):
@@ -104,7 +104,7 @@ class RelevantMemories(Stage):
         return self._words
 
     def _scan(self) -> list[Memory]:
-        return scan(self.folder / self.options.folder, self._headers)
+        return scan(self.folder, self.options.folder, self._headers)
 
     def _new(self, view: View, said: str) -> list[Memory]:
         """The memories to pick from: none for one word or where enough is shown, else all that are not shown as is."""
@@ -115,15 +115,21 @@ class RelevantMemories(Stage):
 
     def _shown(self, memory: Memory, shown: list[str]) -> bool:
         """Whether one of the texts is what the memory says."""
-        mine = [text.partition("\n")[2] for text in shown if text.startswith(f"{_HEAD}{memory.spelled} (")]
-        return bool(mine) and read(memory, self.options.lines, self.options.bytes) in mine
+        mine = [text.partition("\n")[2] for text in shown if memory.spelled in text]
+        return bool(mine) and self._framed(memory) in mine
 
     def _text(self, view: View, memory: Memory) -> str:
         """What is shown of a memory; empty where it says nothing."""
-        body = read(memory, self.options.lines, self.options.bytes)
+        framed = self._framed(memory)
         days = int((view.now - memory.time) // DAY)
         age = f" Written {days} day{'s' * (days > 1)} ago; check before relying on it." if days > 0 else ""
-        return f"{_HEAD}{memory.spelled} ({flat(memory.name, NAME)}).{age}]\n{body}" if body else ""
+        return f"{_HEAD}{age}]\n{framed}" if framed else ""
+
+    def _framed(self, memory: Memory) -> str:
+        """All that a file gives, in a frame that nothing in it can close; empty where it says nothing."""
+        body = read(memory, self.options.lines, self.options.bytes)
+        title = f"{memory.spelled} ({safe(flat(memory.name, NAME))}):"
+        return f"<{TAG}>\n{title}\n{safe(body)}\n</{TAG}>" if body else ""
 
 
 def _noted(view: View) -> tuple[str, list[str]]:
