@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from trimtab_restore.disk import read
+from trimtab_restore.files import File
 
 OLD, NEW = "the old text", "the text as it is now"
 
@@ -21,10 +24,108 @@ def put(folder, name, text=NEW):
 def test_the_file_as_it_is_now(talk, run, tmp_path):
     """Also where the conversation holds an older text, or none that can be relied on."""
     put(tmp_path, "src/a.py")
-    talk.read("src/a.py", OLD).call("Edit", {"file_path": "src/a.py", "old_string": "a", "new_string": "b"})
+    talk.read("src/a.py", OLD).call("Edit", {"file_path": "src/a.py", "old_string": OLD, "new_string": NEW})
     (text,) = run(disk=True)(talk.work())
     assert "This file as it is now" in text
     assert NEW in text
+
+
+REFUSALS = [
+    "The user rejected this tool use. STOP and wait for instructions.",
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. They said:\n" + "No! " * 100,
+    "Permission to use Read has been denied.",
+    "User denied access to tool",
+    "Request cancelled",
+    "[Request interrupted by user for tool use]",
+    "Reading src/a.py is not allowed",
+    "src/a.py: File not found",
+    "Error: ENOENT: no such file or directory, open 'src/a.py'",
+    '{"error": "no"}',
+    "",
+    " \n",
+    "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",
+    "Nein, das geht dich nichts an.",
+]
+
+
+@pytest.mark.parametrize("answer", REFUSALS)
+@pytest.mark.parametrize("limit", [None, 5])
+def test_what_the_model_was_not_given_is_not_read(talk, run, tmp_path, answer, limit):
+    """A refusal is none of the file's text, whatever its words, and also where the wire has no flag for errors."""
+    put(tmp_path, "src/a.py")
+    assert NEW not in "".join(run(disk=True)(talk.read("src/a.py", answer, limit=limit).work()))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}),
+        ("Write", {"file_path": "a.py", "content": "x = 2"}),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch"}),
+        ("Bash", {"command": "cat > notes <<E\n*** Update File: a.py\nE"}),
+        ("Task", {"prompt": "*** Update File: a.py"}),
+    ],
+)
+@pytest.mark.parametrize("answer", ["The user rejected this.", "ok"])
+def test_nor_what_it_did_not_write(talk, run, tmp_path, call, answer):
+    """A refused edit, and one that went well and left nothing that the file holds now."""
+    put(tmp_path, "a.py")
+    assert NEW not in "".join(run(disk=True)(talk.call(*call, answer).work()))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "x = 1", "new_string": NEW}),
+        ("Write", {"file_path": "a.py", "content": f"x = 1\n{NEW}\n"}),
+        ("apply_patch", {"input": f"*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+{NEW}\n*** End Patch"}),
+        ("Read", {"file_path": "a.py", "offset": 3}),
+    ],
+)
+def test_what_it_wrote_or_read_in_part_is_read(talk, run, tmp_path, tool, given):
+    """It knows a line of it."""
+    put(tmp_path, "a.py", f"y = 3\n{NEW}\nz = 4\n")
+    (text,) = run(disk=True)(talk.call(tool, given, f"     3\t{NEW}").work())
+    assert "This file as it is now" in text
+    assert "z = 4" in text
+
+
+def test_a_refusal_counts_also_after_a_read(talk, run, tmp_path):
+    """Until it is read again, by any of its names."""
+    put(tmp_path, "src/a.py")
+    talk.read("src/a.py", NEW).read("./src/a.py", "The user rejected this tool use.")
+    assert NEW not in "".join(run(disk=True)(talk.work()))
+    assert NEW in "".join(run(disk=True)(talk.read("src/a.py", NEW).work()))
+
+
+def test_words_of_a_path_refuse_nothing(talk, run, tmp_path):
+    """An answer names the file, and files are called so."""
+    put(tmp_path, "src/permissions.py")
+    given = {"file_path": "src/permissions.py", "old_string": OLD, "new_string": NEW}
+    (text,) = run(disk=True)(talk.call("Edit", given, "The file src/permissions.py has been updated.").work())
+    assert NEW in text
+
+
+@hypothesis.given(answer=st.text(max_size=400), content=st.text(min_size=1, max_size=400))
+def test_without_a_common_line_nothing_is_known(answer, content):
+    """And with one it is, however it is numbered."""
+    file = File("a")
+    file.learn(answer)
+    lines = [line.strip() for line in content.splitlines() if line.strip()]
+    assert file.knows(content) <= any(line in answer for line in lines)
+    file.learn("\n".join(f"{n}\t{line}" for n, line in enumerate(lines)))
+    assert file.knows(content) is bool(lines)
+
+
+def test_a_missing_root_is_named(talk, run, tmp_path):
+    """When a session starts, with the nearest folder that is there; not where nothing is read from disk."""
+    (tmp_path / "source").mkdir()
+    for options, failures in (({"disk": True, "roots": "sourec"}, 1), ({"roots": ["sourec"]}, 0)):
+        report = run(**options).session.prepare(list(talk.messages)).report
+        assert len(report.failures) == failures
+        if failures:
+            assert "roots: no folder sourec" in report.failures[0]
+            assert "did you mean 'source'? (there: source)" in report.failures[0]
 
 
 def test_what_is_not_there_comes_from_the_conversation(talk, run):
@@ -71,7 +172,8 @@ def test_only_below_a_root(tmp_path):
         assert read(given, root, (), (), 1_000) == (False, None)
     assert read("fine", root, (), (), 1_000) == (True, NEW)
     assert read("link", root, ["../out"], (), 1_000) == (True, NEW)
-    assert read("a.txt", root, ["../out"], (), 1_000) == (False, None)
+    for roots in (["../out"], ["~nobody-of-this-name"]):
+        assert read("a.txt", root, roots, (), 1_000) == (False, None)
 
 
 def test_only_regular_text_of_a_size(tmp_path):

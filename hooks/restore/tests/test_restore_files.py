@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from trimtab_restore.files import reads
+from trimtab_restore.files import anything, reads
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(20))
 
@@ -90,6 +92,12 @@ CHANGES = [
     ("Bash", {"command": "echo x > src/a.py"}),
     ("Bash", {"command": "cat src/a.py | tee src/a.py"}),
     ("Bash", {"command": "git checkout ."}),
+    ("Bash", {"command": "git --no-pager checkout ."}),
+    ("Bash", {"command": "git -C .. checkout ."}),
+    ("Bash", {"command": "git --git-dir .git --work-tree . checkout ."}),
+    ("Bash", {"command": "sed -n 's/1/2/w src/a.py' b"}),
+    ("Bash", {"command": "find . -name '*.py' | xargs sed -i.bak s/1/2/"}),
+    ("Bash", {"command": f"cat > b <<E\n{TEXT * 20}\nE\nmake mend"}),
     ("Bash", {"command": "ruff check --fix"}),
     ("Bash", {"command": "x" * 30_000}),
     ("Task", {"prompt": "Mend src/a.py"}),
@@ -105,9 +113,25 @@ def test_what_may_have_changed_never_comes_back_as_content(talk, run, tool, give
     assert "may have changed since" in "".join(texts)
 
 
+@pytest.mark.parametrize(("tool", "given"), [change for change in CHANGES if change[0] == "Bash"])
+def test_a_command_that_failed_may_have_changed_something_before(talk, run, tool, given):
+    """The first half of it may have gone well."""
+    texts = run()(talk.read("src/a.py", TEXT).call(tool, given, "1 failed", error=True).work())
+    assert "value_7" not in "".join(texts)
+    assert "may have changed since" in "".join(texts)
+
+
+@pytest.mark.parametrize(("tool", "given"), [change for change in CHANGES if change[0].lower().startswith("edit")])
+def test_an_edit_that_failed_changed_nothing(talk, run, tool, given):
+    """As far as the wire has a flag for it, else it may have."""
+    texts = run()(talk.read("src/a.py", TEXT).call(tool, given, "It failed.", error=True).work())
+    assert ("value_7" in "".join(texts)) is (talk.dialect == "anthropic")
+
+
 @pytest.mark.parametrize(
     ("tool", "given"),
     [
+        ("Bash", {"command": "git --no-pager log --oneline && git add -A && git commit -m 'Mend the merge'"}),
         ("Bash", {"command": "cat src/a.py | head -5 && git diff src/a.py 2>&1"}),
         ("Bash", {"command": "make all"}),
         ("Grep", {"pattern": "x", "path": "src/a.py"}),
@@ -166,6 +190,16 @@ def test_content_cannot_close_the_frame(talk, run):
         ("cat a && ls -l", True),
         ("grep -n x a | head -3; wc -l a", True),
         ("sed -n 1,5p a", True),
+        ("sed -n '1,5p' a | uniq -c", True),
+        ("git -C b --no-pager diff a", True),
+        ("git log --oneline", True),
+        ("git --no-pager checkout .", False),
+        ("git -C b checkout .", False),
+        ("sed -n 's/1/2/w a.py' b", False),
+        ("sed -n 1p\\;wa b", False),
+        ("sed -n 1p b -e 'w a'", False),
+        ("uniq b a", False),
+        ("sort -uo a b", False),
         ("git log -3 > /dev/null 2>&1", True),
         ("sed -n -i p a", False),
         ("git log --output=a", False),
@@ -180,3 +214,27 @@ def test_content_cannot_close_the_frame(talk, run):
 def test_commands_that_only_read(command, expected):
     """A short table; all else may write."""
     assert reads(command) is expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<'X' > a\n" + "sed -x " * 2_000,
+        "sed -x " * 560,
+        "git -C " * 570,
+        "git --no-pager " * 260,
+        "git -C -C " * 390,
+        "sed -" + "x" * 3_900,
+        "uniq" + " -x" * 1_300 + " y",
+        "x" + " " * 3_900,
+        ">" * 3_900,
+        "cat a;" * 650,
+    ],
+)
+def test_hostile_commands_take_linear_time(command):
+    """Fifty looks at one take less than a second, over twenty times what they need."""
+    start = time.perf_counter()
+    for _ in range(50):
+        reads(command)
+        anything(command)
+    assert time.perf_counter() - start < 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from trimtab_verify.words import around
+from trimtab_verify.words import around, stored
 
 FACT = "The budget is $500 for now."
 
@@ -65,6 +67,21 @@ def test_warn_only_tells_and_only_once(talk, run):
     session.compact(talk.call("Bash", {"command": "make"}, "x" * 900))
     assert session.report.decisions
     assert session.report.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("warn", r"verify: 'budget is \$\d+' is no longer visible"),
+        ("veto", r"no longer visible: 'budget is \$\d+'"),
+    ],
+)
+def test_a_pattern_is_shown_as_it_was_written(talk, run, mode, words):
+    """Its backslashes are not doubled."""
+    session = run("fold-old", patterns=[r"budget is \$\d+"], on_missing=mode)
+    session(talk.say(FACT).work())
+    session.compact(talk)
+    assert any(words in warning for warning in session.report.warnings)
 
 
 def test_veto_keeps_it_and_names_the_stage(talk, run):
@@ -169,3 +186,30 @@ def test_the_sentence_around(text, match, expected):
     start = text.index(match)
     found = around(text, start, start + len(match))
     assert found == expected if expected else len(found) < 650 and match in found
+
+
+HASH = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"see blob:{HASH}.txt, or", [f"blob:{HASH}.txt"]),
+        (f'"/a/b/{HASH}.txt" and (~/c/{HASH}.txt)', [f"/a/b/{HASH}.txt", f"~/c/{HASH}.txt"]),
+        (f"in:C:\\d\\{HASH}.txt.", [f"n:C:\\d\\{HASH}.txt"]),
+        (f"{HASH}.txt /a/{HASH[1:]}.txt /{HASH}.md", []),
+    ],
+)
+def test_paths_of_stored_originals(text, expected):
+    """Of a whole name behind a scheme or in a folder."""
+    assert list(stored(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["/" * 200_000, "aB3/" * 50_000 + ".txt", "C:" * 100_000, HASH * 6_000, "/ .txt" * 30_000]
+)
+def test_long_texts_are_searched_in_linear_time(text):
+    """A second is over twenty times what they take."""
+    start = time.perf_counter()
+    assert list(stored(text)) == []
+    assert time.perf_counter() - start < 1

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from trimtab import ProfileError
 from trimtab.texts import file_text
 
-__all__ = ["DENIED", "read"]
+__all__ = ["DENIED", "check", "read"]
 
 DENIED = (
     *(".env", ".env.*", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials"),
@@ -18,6 +19,16 @@ DENIED = (
     *(".git/**", ".ssh/**", ".aws/**", ".gnupg/**", ".kube/**", ".docker/**"),
 )
 """Globs that are always denied: chosen, the usual places of keys and passwords."""
+
+
+def check(folder: Path, roots: Iterable[str]) -> None:
+    """Raise `ProfileError` for the first root that is no folder."""
+    for root in roots:
+        path = Path(os.path.abspath(folder / os.path.expanduser(root)))
+        if not path.is_dir():
+            there = [other.name for other in path.parent.glob("*") if other.is_dir()]
+            what = f"no folder {root} (seen from {folder})"
+            raise ProfileError(what, where="roots", given=path.name, available=there, label="there")
 
 
 def read(path: str, folder: Path, roots: Sequence[str], deny: Iterable[str], most: int) -> tuple[bool, str | None]:

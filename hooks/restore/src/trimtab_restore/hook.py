@@ -49,8 +49,12 @@ class Restore(Hook):
 
     @hookimpl
     def session_start(self, source: Source, view: View) -> Iterator[Insert | Warn]:
-        """Yield one insert for each thing that the view does not show any more."""
+        """Yield one insert for each thing that the view does not show any more.
+
+        Raises `ProfileError` when a session starts and a folder of ``roots`` is not there.
+        """
         if source != "compact":
+            disk.check(self.project, self.options.roots if self.options.disk else ())
             return
         room = SHARE * view.window.effective if scaled(view, 1.0) < 1.0 else float("inf")
         there = {item.text for item in view.messages if item.message is None and item.fold is None}
@@ -128,10 +132,10 @@ class Restore(Hook):
 
         Empty where there is none of at most about ``most`` bytes that can be relied on.
         """
-        if self.options.disk:
+        if self.options.disk and file.proof:
             there, text = disk.read(file.path, self.project, self.options.roots, self.options.deny, most)
             if there:
-                return text or "", "is now"
+                return text if text and file.knows(text) else "", "is now"
         return file.current or "", "was last read or written (commands may have changed it since)"
 
 

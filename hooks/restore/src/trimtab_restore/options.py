@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 from trimtab import Size
 from trimtab.stage import HookOptions
 
 __all__ = ["Files", "RestoreOptions", "Skills"]
+
+
+def _listed(said: Any) -> Any:
+    return [said] if isinstance(said, str) else said
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_listed, list[str] | str)]
 
 
 class Files(HookOptions):
@@ -46,7 +55,7 @@ class RestoreOptions(HookOptions):
     """What tool searches found, and what MCP servers said of themselves."""
     disk: bool = False
     """Read files as they are now; else as the conversation holds them, unless they were changed since."""
-    roots: tuple[str, ...] = ()
-    """Folders out of which no file is read from disk; the project's folder if none is named."""
-    deny: tuple[str, ...] = ()
+    roots: Texts = ()
+    """Folders below which files may be read from disk; the project's folder if none is named."""
+    deny: Texts = ()
     """Globs of files that are never read from disk, beside those that hold secrets: ``*.sql``, ``private/**``."""

@@ -59,7 +59,7 @@ class Verify(Hook):
             yield from self._restore(after, missing, lost)
             return
         if self.options.on_missing == "veto" and (sent := [one for one in lost if before.sent(one[1].message.depth)]):
-            reason = "no longer visible: " + ", ".join(repr(check.what) for check, _ in sent)
+            reason = "no longer visible: " + ", ".join(f"'{check.what}'" for check, _ in sent)
             raise Veto(reason, stages=culprits(before, after, report, [found for _, found in sent]))
         yield from (warning(check) for check, _ in lost)
 
@@ -116,7 +116,7 @@ class Verify(Hook):
 
 def warning(check: Check) -> Warn:
     """Tell the user what is gone."""
-    return Warn(f"{check.what!r} is no longer visible")
+    return Warn(f"'{check.what}' is no longer visible")
 
 
 def place(view: View, text: str) -> Anchor | None:

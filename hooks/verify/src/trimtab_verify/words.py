@@ -22,7 +22,11 @@ AROUND = 300
 TAG = "said-earlier"
 
 _END = re.compile(r"[.!?](?=\s)|[。！？\n]")
-_STORED = re.compile(r"(?:blob:|[~/\\]|[A-Za-z]:)[^\s\"'<>]*[0-9a-f]{32}\.txt")
+_TOKEN = re.compile(r"[^\s\"'<>]+")
+_START = re.compile(r"blob:|[~/\\]|[A-Za-z]:")
+_STORED = re.compile(r"(?<=[0-9a-f]{32})\.txt")
+NAME = 32 + len(".txt")
+"""Characters of the name of a stored original."""
 
 
 def said(block: Block) -> str:
@@ -57,7 +61,11 @@ def named(text: str, path: str) -> bool:
 
 def stored(text: str) -> Iterator[str]:
     """What in a text looks like a path of a stored original."""
-    return (match[0] for match in _STORED.finditer(text))
+    for token in _TOKEN.finditer(text) if ".txt" in text else ():  # in steps, each of linear time
+        ends = [match.end() for match in _STORED.finditer(token[0])]
+        start = _START.search(token[0], 0, ends[-1] - NAME) if ends else None
+        if start:
+            yield token[0][start.start() : ends[-1]]
 
 
 def around(text: str, start: int, end: int) -> str:
