@@ -173,3 +173,17 @@ def test_a_fork_keeps_its_own() -> None:
             assert own in _words(request.messages)
             assert other not in _words(request.messages)
         play.again()
+
+
+@pytest.mark.parametrize("broken", ["", " half \ud83d"])
+def test_a_broken_character_beside_a_rule(broken: str) -> None:
+    """What had to be mended in a message neither hides its rule nor keeps the conversation from being summarised."""
+    play = Play(stages=[{"auto-compact": {"keep": {"messages": 2}, "when": "cold"}}], hooks=HOOKS)
+    messages = [user(f"Begin. Never push to branch 1 of y. Thanks!{broken}"), says("Yes."), *conversation(8, 2)]
+    messages = [*messages, user("Go on.")]
+    for _ in range(2):
+        request = play.session.compact(messages)
+        assert request.report.boundary is not None
+        assert request.report.refused.get("constraints", {}) == {}
+        assert "Never push to branch 1 of y." in _words(request.messages)
+        messages = [*messages, says("So."), *conversation(4, 30 + len(messages)), user("Go on.")]

@@ -440,14 +440,12 @@ def pin(view: View, edit: Pin) -> Pin | None:
     _shown(view, block)
     if block.type not in _SHOWABLE:
         raise Refused(f"{block.type} cannot be pinned")
-    if view.projection.repaired(block):
-        raise Refused("repaired")
     if block.id in view.projection.state.evicts:
         raise Refused("already evicted")
     if text and (text not in block.text or not text.strip()):
         raise Refused("the block does not hold these words")
     if view.holds(block, text) != "shown":
-        raise Refused("already replaced")
+        raise Refused("repaired" if view.projection.repaired(block) else "already replaced")
     return made
 
 

@@ -323,13 +323,17 @@ class View:
         """
         projection, state = self.projection, self.projection.state
         item = projection.covering(block.id.partition(".")[0])
-        if item is None or block.id in state.evicts or projection.repaired(block):
+        if item is None or block.id in state.evicts:
             return ""
         if item.fold is not None:
             carried = (pin.text for pin in item.fold.pins if pin.block == block.id)
             return "carried" if any(not words or (text and text in words) for words in carried) else ""
         face = state.faces.get(block.id)
-        whole = face is None or (not (block.media and not text) and (text or block.text) in (face.text or ""))
+        if projection.repaired(block):  # of what was mended, words may still stand there
+            _, blocks = projection.dialect.parse(item.wire or {}, "")
+            whole = bool(text) and any(text in one.text for one in blocks)
+        else:
+            whole = face is None or (not (block.media and not text) and (text or block.text) in (face.text or ""))
         return "shown" if whole else ""
 
     def notes(self, key: str) -> Any:

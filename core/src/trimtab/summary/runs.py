@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trimtab.conversation import Message
     from trimtab.projection import Item
     from trimtab.view import View
 
@@ -37,8 +38,16 @@ def unpinned(view: View) -> Callable[[Item], int]:
 
 def mended(view: View) -> set[int]:
     """Path positions across which a repair may have moved a call's result: no fold begins there."""
-    found, inside = set[int](), False
-    for message in reversed(view.projection.path):
-        inside = message.role != "assistant" and (inside or message.id in view.projection.state.repairs)
+    projection, found, inside = view.projection, set[int](), False
+
+    def moved(message: Message) -> bool:
+        repair = projection.state.repairs.get(message.id)
+        if repair is None:
+            return False
+        _, blocks = projection.dialect.parse(projection.dialect.rebuild(message, repair.blocks, {}), "")
+        return [block.call for block in blocks] != [block.call for block in message.blocks]
+
+    for message in reversed(projection.path):
+        inside = message.role != "assistant" and (inside or moved(message))
         found |= {message.depth} if inside else set()
     return found
