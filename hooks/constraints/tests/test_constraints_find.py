@@ -1,4 +1,4 @@
-"""Which sentences count as standing instructions, measured on two sets, and what of a message the user typed."""
+"""Which sentences count as standing instructions, measured on three sets, and what of a message the user typed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trimtab_constraints import Kind, find
 from trimtab_constraints.find import MOST
 
 DATA = Path(__file__).parent / "data"
-SETS = ["constraints", "heldout"]
+SETS = ["constraints", "heldout", "coding"]
 RULE = "Never push to the main branch."
 WORDS = st.sampled_from(
     [
@@ -50,7 +50,7 @@ def test_recall(name: str) -> None:
     """Of the sentences that are standing instructions at least 98 % are found, and whole."""
     said = [one for kind in data(name)["positives"].values() for one in kind]
     missed = [one for one in said if "".join(found.text for found in find(one)) != one]
-    assert len(said) >= 140
+    assert len(said) >= 110
     assert len(missed) <= 0.02 * len(said), missed
 
 
@@ -104,12 +104,30 @@ def test_found_is_verbatim(text: str) -> None:
         f"# AGENTS.md instructions for /src\n\n{RULE}",
         f"{RULE}\n(Open file: n/a)\nbash-$",
         f"| {RULE} | x |",
+        f"[From a memory file, not from the user. Written 3 days ago.]\n<memory-file>\n{RULE}\n</memory-file>",
+        f"[From a memory file, not from the user.]\n{RULE}",
+        f"The project's memory file AGENTS.md says (1):\n<memory-file>\n{RULE}\n</memory-file>",
+        f'<memory path="notes.md">\n{RULE}',
+        f"This file as it is now, put back after the summary: a.md\n<put-back>\n{RULE}\n</put-back>",
+        f"[The assistant said:]\n{RULE}",
+        f"[A tool returned:]\n{RULE}",
+        f"Stop hook feedback:\n- {RULE}",
+        f"PostToolUse:Edit hook additional context: {RULE}",
+        f"SessionStart hook additional context: {RULE}",
     ],
 )
 def test_what_was_not_typed_is_skipped(text: str) -> None:
     """Code, quotes, logs, and what harnesses put into the user's messages hold no instructions."""
     assert find(text) == []
     assert [one.text for one in find(RULE)] == [RULE]
+
+
+@pytest.mark.parametrize(
+    "head", ["[The user said:]\n", "[Rules]\n", "<summary>\nold\n</summary>\n", "About the Stop hook: "]
+)
+def test_a_head_of_the_user_is_none_of_ours(head: str) -> None:
+    """Brackets, closed elements and hooks that the user writes about hide nothing behind them."""
+    assert len(find(head + RULE)) == 1
 
 
 def test_beside_what_was_pasted() -> None:
@@ -154,9 +172,32 @@ def test_no_more_than_a_few_from_one_message() -> None:
     assert len(find("\n".join(f"Never touch folder {n}." for n in range(50)))) == MOST
 
 
-@pytest.mark.parametrize("piece", ["a", "never ", "<a>\n", "if a, ", "1,", "keep the ", "ABC ", "不要，", "a. ", " "])
-def test_time_is_linear(piece: str) -> None:
-    """A text of 300,000 characters takes less than two seconds, whatever it repeats."""
-    start = time.perf_counter()
-    find(piece * (300_000 // len(piece)))
-    assert time.perf_counter() - start < 2
+PIECES = [
+    "a",
+    "never ",
+    "<a>\n",
+    "if a, ",
+    "1,",
+    "keep the ",
+    "ABC ",
+    "不要，",
+    "a. ",
+    " ",
+    "_",
+    "\n",
+    "如果先不要合并",
+]
+
+
+@pytest.mark.parametrize(
+    "text", [*(piece * (100_000 // len(piece)) for piece in PIECES), "“\"`'" * 12_500 + "'`\"”" * 12_500]
+)
+def test_time_is_linear(text: str) -> None:
+    """A text of 100,000 characters takes less than 0.3 seconds (the quicker of two), whatever it repeats."""
+
+    def timed() -> float:
+        start = time.perf_counter()
+        find(text)
+        return time.perf_counter() - start
+
+    assert min(timed(), timed()) < 0.3

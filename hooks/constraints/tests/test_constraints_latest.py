@@ -15,9 +15,9 @@ DATA = Path(__file__).parent / "data"
 
 
 def pairs(kind: str) -> list[list[str]]:
-    """The pairs of both sets."""
+    """The pairs of all sets."""
     sets: list[Any] = [
-        yaml.safe_load((DATA / f"{name}.yaml").read_text("utf-8")) for name in ("constraints", "heldout")
+        yaml.safe_load((DATA / f"{name}.yaml").read_text("utf-8")) for name in ("constraints", "heldout", "coding")
     ]
     return [pair for one in sets for pair in one[kind]]
 
@@ -71,6 +71,12 @@ def test_a_prohibition_goes_only_with_its_own_restatement() -> None:
     within = "RULE: The project budget is $800. Never exceed it."
     assert holds(within, "The project budget is $900 now.") == ["The project budget is $900 now."]
     assert len(holds("Never push straight to main.", "Work continues on branch next.")) == 2
+
+
+def test_what_stands_for_a_value_may_be_said() -> None:
+    """A sentence with the mark that masks values is no restatement."""
+    texts = "Rule: at most 5% or so.", "Rule: at most □ or so."
+    assert holds(*texts) == [*texts]
 
 
 def test_the_same_words_hold_once() -> None:

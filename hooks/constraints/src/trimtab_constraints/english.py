@@ -30,6 +30,10 @@ _SAYING = (
     r"|rejects?|tests?|implies"
     r"|thinks?|thought|expects?|because|since|which|why|where|whether|error|exception|returns?|complains?|warns?)"
 )
+_EVENT = (
+    r"(?:releases?|commits?|merges?|push(?:es)?|deploy(?:ment)?s?|changes?|fix(?:es)?|bug ?fix(?:es)?|pull requests?"
+    r"|prs?|edits?|migrations?|refactorings?|features?)"
+)
 _ANY = r"(?:all|every|each|any)"
 _OUTPUT = (
     r"(?:repl(?:y|ies)|answers?|responses?|messages?|mails?|emails?|reports?|summar(?:y|ies)|times?|timestamps?"
@@ -55,14 +59,15 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"^(?:only|just) [\w' -]{2,50}? (?:may|can|is|are|should|must|has|have|gets?|approves?"
         r"|signs?)\b(?=.*\b(?:approv|sign|merge|deploy|open|access|read|write|allowed|authori|permitted|permission"
         r"|decide|grant|publish|release|push|edit|change|pay|book|order|talk|contact|may|clearance|key)\w*)",
-        r"\b(?:permitted|allowed|ok|okay|fine|acceptable|possible) only (?:with|when|if|after|by|for|in)\b"
-        r"|\bonly with (?:\w+ ){0,3}(?:approval|permission|consent|sign-?off|authori[sz]ation)\b",
+        r"\b(?:permitted|allowed|ok|okay|fine) only (?:with|when|if|after|by|for|in)\b",
         r"\b(?:has|have|had been given|give you|grant(?:ed)?|with) (?:standing |full |my |explicit )?(?:permission"
         r"|authority|clearance) (?:to|for)\b",
         r"^(?:it'?s|it is|that'?s) (?:always |perfectly |totally )?(?:ok|okay|fine|alright|acceptable"
         r"|allowed) (?:to|for you to|if you|when you|without) (?!(?:me|see|leave it)\b)",
         r"\byou (?:don'?t|do not|needn'?t|never) (?:need|have)? ?(?:to )?(?:ask|check with|get|wait for"
         r"|seek)\b(?=.*\b(?:before|for|when|to|first|approval|permission|confirmation)\b)",
+        r"^only i (?:may |can )?(?:merge|deploy|release|push|approve|publish|sign|decide|tag)\b",
+        r"^you can\b.*\bwithout (?:asking|approval|permission|checking with|my (?:ok|approval|consent|permission))\b",
         r"^(?:feel free|go ahead and|no need) to (?:ask|skip|use|restart|install|merge|push|deploy|delete|spend"
         r"|book|order)\b",
     ),
@@ -71,12 +76,14 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"|embed|speed|exceed|proceed|shed|seed)\w+ed\b)[a-z]",
         rf"\b{_WHO} (?:must|should|shall|may|are to|will|need to|ought) (?:not|never)\b|\b{_WHO} (?:mustn'?t"
         rf"|shouldn'?t|shall not)\b",
-        r"\b(?:nobody|no[ -]?one|none of (?:you|us)|nothing)(?: but \w+| except [\w ]+| else)? (?:may|must|should"
+        r"\b(?:nobody|no[ -]?one|none of (?:you|us)|nothing)(?: but \w+| except [\w ]+| else| (?:in|under|inside"
+        r"|below) \S+)? (?:may|must|should"
         r"|shall|can|gets?|is (?:allowed|permitted|to)|goes|leaves|touches|merges|deploys)\b",
         r"^(?:nobody|no[ -]?one)\b[\w' -]{0,40} (?:may|must|should|shall|is to|is allowed)\b",
         rf"^(?:we|you|i) (?:don'?t|do not|never) {_DEEDS}\b",
         rf"{_SUBJECT} (?:must|may|shall|is to|are to)(?: not| never)(?: ever)? (?!be (?:a|an|the) (?:bug"
-        rf"|problem))[a-z]",
+        rf"|problem)|have (?:been|run|gone|had|\w+ed|\w+en)\b)[a-z]",
+        rf"{_SUBJECT} (?:should|can) not be \w+\b.*\b(?:yet|for now)\b",
         rf"{_SUBJECT} (?:is|are|remains?|stays?) (?:strictly |absolutely |completely |still )?(?:forbidden"
         rf"|prohibited|off[- ]limits|banned|not (?:allowed|permitted|acceptable|to be)|disallowed|out of bounds"
         rf"|taboo|confidential|classified|read-only|untouchable)\b",
@@ -84,12 +91,14 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"|permitted|to)|never (?:allowed|ok|okay|to))\b",
         r"\b(?:under no (?:circumstances?|conditions?)|on no account|in no case|at no (?:time|point)|by no means"
         r"|not under any circumstances?)\b",
+        rf"{_AT}(?:stay|keep) (?:away from|out of) (?:the|my|our|this|that)\b",
         rf"{_AT}(?:avoid|refrain from|stay away from|stay out of|keep (?:away|off|out|clear)(?: of| from)?"
         rf"|steer clear of|quit|stop) (?:\w+ing\b|any\b|all\b|force|[\w-]+s\b)",
-        r"^no (?!(?:other|such)\b)(?:more |new |further |additional )?[\w/-]+(?: [\w/-]+){0,6}?,? (?:without"
+        r"^no (?!(?:other|such|errors?|warnings?|output|luck|difference|problems?)\b)(?:more |new |further "
+        r"|additional )?[\w/-]+(?: [\w/-]+){0,6}?,? (?:without"
         r"|unless|until|before|after|on|during|outside|whatsoever|ever|allowed|at all|anywhere|for (?:now|any)"
         r"|in (?:the|any|our|this|production|code|repl))\b",
-        r"^no (?:\w+ ){0,2}[a-z]{3,}s(?: please)?[.!]*$",
+        r"^no (?:\w+ ){0,2}[a-z]{3,}s(?: please)?[.!]*$|^no [\w /-]{3,60},? please[.!]*$",
         r"\b(?:keep|leave) [\w' -]{2,50} (?:secret|confidential|private|untouched|unchanged|alone|as (?:it"
         r"|they) (?:is|are)|to yourself|intact|offline)\b",
         r"\bi (?:don'?t|do not|never) want (?:you to|any|anyone|anybody|to (?:see|hear|get|find)|the (?:agent"
@@ -132,7 +141,7 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"|green-?lights?|completes?|passes|lands)\b",
         r"\b(?:without|needs?|requires?|require|only with|subject to|pending|after) (?:my|our|the|an?|prior"
         r"|explicit|written|verbal|express|formal|\w+'s|his|her|their|manager|legal"
-        r"|approval)(?: [\w-]+){0,4}? ?(?:approval|permission|consent|sign-?off|confirmation|authori[sz]ation"
+        r"|approval)(?: [\w-]+){0,4}? ?\b(?:approval|permission|consent|sign-?off|confirmation|authori[sz]ation"
         r"|review|ok|go-?ahead|blessing|clearance)s?\b",
         r"\b(?:needs?|requires?) (?:approval|sign-?off|confirmation|authori[sz]ation|permission"
         r"|consent|a second (?:pair|reviewer|opinion)|two (?:reviewers|approvals|signatures))\b"
@@ -156,15 +165,9 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"|:) {AMOUNT}",
         rf"^(?:at most|no more than|not more than|up to|a maximum of|max(?:imum)?|fewer than) {AMOUNT} .*\b(?:per"
         rf"|each|a|at|in|for|on|total|please|allowed|any|every)\b",
-        rf"\b(?:budget|spend(?:ing)?|expenses?|quota|allowance|(?:price|cost|word|hard|time|size|token|daily"
-        rf"|weekly|monthly|nightly|our|rate)(?: \w+)? (?:cap|ceiling|limit|budget|spend|maximum|allowance"
-        rf"|quota))s?(?: (?:cap|ceiling|limit|maximum))?(?: (?:for|on|of) [\w' -]{{2,40}}?)? (?:is|are|of"
-        rf"|stands at|must|may|should|shall|can|has to|stays?|remains?|sits at)(?: now| still)?(?: be| stay"
-        rf"| remain| never| not| exceed| under| below| at most| capped| at| limited| to| within| up| set"
-        rf"| max(?:imum)?| no more than| fixed| go| over| above)* {AMOUNT}(?=.*(?:[$€£¥%]|\b(?:dollars?|bucks"
-        rf"|euros?|eur|usd|tokens?|words?|lines?|minutes?|hours?|requests?|k)\b)|(?<=\d)\W*$)",
         rf"\b(?:must|may|should|shall|can)\b[^.;]*{AMOUNT} \w+ (?:at most|maximum|max|tops|or less|or fewer)\b",
-        rf"\b(?:cap|ceiling|upper limit|upper bound) (?:\w+ ){{0,5}}?(?:is|of|at|stands at|:) {AMOUNT}|\b(?:budget"
+        rf"\b(?:cap|ceiling|upper (?:limit|bound)|(?:word|hard|time|size|token|daily|monthly|rate) limit|quota"
+        rf"|allowance) (?:\w+ ){{0,5}}?(?:is|of|at|stands at|:) {AMOUNT}|\b(?:budget"
         rf"|spend\w*|costs?|expenses?|fees?|prices?|purchases?|each|every|all|your|must|should)\b.*\b(?:capped"
         rf"|limited) (?:at|to) {AMOUNT}|\b(?:ceiling|cap|limit) for .*{AMOUNT}",
         rf"{_SUBJECT} (?:must|should|may|shall|has to|have to|can|needs? to|are to|is to)(?: never| not"
@@ -174,23 +177,12 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"|dollars?|euros?|tokens?|characters?|pages?|per|people|percent|mb|gb|kb|requests|sentences)\b|.*[$€£¥%])",
     ),
     "deadline": any_of(
-        rf"\b(?:deadline|due date|cut-?off(?: date)?|launch(?: date| day)?|release date|ship date"
-        rf"|go-?live(?: date)?|code freeze|feature freeze|freeze|submission|hand-?in|expiry date"
-        rf"|target date)(?: (?:for|of) [\w' -]{{2,50}}?)? (?:is|starts|begins|falls|will be|moves?|moved"
-        rf"|has (?:been )?moved|slips?|slipped|stays|remains|ends)(?: now| still| set| scheduled| planned| on| to"
-        rf"| for| at| by| back| forward| up)* {DATE}",
-        rf"\b(?:must|has to|have to|needs? to|should|is to|are to|will|shall|we|is|are|due) (?:be )?(?:ready|done"
-        rf"|live|deliver(?:ed)?|ship(?:ped)?|launch(?:ed)?|finish(?:ed)?|complet(?:e|ed)|submit(?:ted)?|released?"
-        rf"|publish(?:ed)?|hand(?:ed)? in|sent|paid|go live|in|deployed|out|over|closed|filed|signed|merged|arrive"
-        rf"|due)\b.*?\b(?:by|before|on|until|no later than|not later than|at the latest|latest by) {DATE}",
-        rf"\b(?:must|has to|have to|needs? to|is to|are to)\b.*\b(?:by|before|until|no later than) {DATE}"
+        rf"\b(?:must|has to|have to|needs? to|should be|is to|are to)\b.*\b(?:by|before|until|no later than) {DATE}"
         rf"|\b(?:closes?|expires?|ends|starts|opens|begins|takes place|is scheduled for|lands)(?: on| at"
         rf"| by)? {DATE}",
         rf"\b(?:has been |was |is |been )?(?:moved|pushed back|pushed|postponed|rescheduled|brought forward"
         rf"|delayed) to {DATE}\W*$",
         rf"\b(?:due|expected) (?:on |by |before |at )?{DATE}|\b(?:no|not) later than {DATE}|{DATE} at the latest\b",
-        rf"^(?:deliver|submit|finish|complete|ship|launch|publish|hand in|file|have (?:it|this"
-        rf"|everything)) .*\b(?:by|before|until) {DATE}",
     ),
     "format": any_of(
         rf"^(?:always |only |generally )*(?:answer|reply|respond|speak|talk|communicate)\b(?! to (?:the|this"
@@ -203,10 +195,7 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"|it)\b)(?:\w+[ -]){{0,5}}?(?:{FORMAT})\b(?=.*\b(?:for|in|everywhere|throughout|only|please"
         rf"|measurements?|units?|spelling|indentation|times?|names|all|any)\b|[ \w]*[.!]?$)(?!.*\b(?:here"
         rf"|instead of the)\b)",
-        rf"^(?:always |only )*(?:report|express|give|show|format|state|quote|present|display|print|write|put"
-        rf"|render|label|tag|name) (?:{_ANY}(?: the| of the| our)?|your|dates|times|timestamps|amounts|prices"
-        rf"|temperatures|distances|units|numbers)\b",
-        rf"^(?:for|in) {_ANY}? ?(?:status |daily |weekly |your |our |my )*{_OUTPUT}[\w ,]*?, (?:please )?{VERB}\b",
+        rf"^(?:label|tag|name) {_ANY} |^in (?:{_ANY}|your) {_OUTPUT}[\w ,]*?, (?:please )?{VERB}\b",
         rf"^(?:your|{_ANY}|our)(?: future| written| final| status)* {_OUTPUT}(?: messages?| lines?)? (?:should"
         rf"|must|need to|have to|are to|is to|has to|will|starts?|begins?|ends?|shall|goes|go|gets?|carr(?:y|ies)"
         rf"|includes?|uses?)\b|^(?:repl(?:y|ies)|answers?|responses?|messages|reports|dates|times|timestamps"
@@ -226,12 +215,9 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"|(?:[\w-]+ )?\w+s)\b(?!.*\b(?:here|now)\b)",
         rf"^(?:call|address) me \w|^(?:call|address|refer to) (?:the )?(?:\w+ ){{1,3}}as \w|\b(?:sign|end|begin"
         rf"|start|prefix) (?:{_ANY}|your) ",
-        r"^(?:keep|make|sign|tag|number|prefix|label) (?:each|every) \w+",
-        rf"^(?:keep|make|hold) (?:all |your |the |every |any |all of your )*{_OUTPUT}[\w ,]*?\b(?:short|brief"
-        rf"|terse|concise|light|playful|formal|simple|polite|under|below|in|free|to|at|succinct|friendly"
-        rf"|professional|detailed|warm|casual|crisp)\b",
-        rf"^(?:leave out|omit|skip|drop) (?:{_ANY}|the )?(?:pleasantries|greetings|emojis?|apologies|disclaimers"
-        rf"|summaries|preambles?)",
+        rf"^(?:all )?{_OUTPUT} (?:in|as|with|without) (?:(?!the|this|that)\w+ ){{0,2}}?{FORMAT}(?:,? (?:please"
+        rf"|only))*[.!]*$"
+        rf"|^(?!(?:these|those)\b)[\w' -]{{2,50}}s must (?:always )?be (?:in )?(?:valid )?{FORMAT}\b",
     ),
     "preference": any_of(
         r"\b(?:i|we|my \w+|our \w+|the (?:user|client|customer|boss|team))(?: really| strongly| generally| much"
@@ -239,12 +225,15 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"|latter|former|other|one)|this|that|your)\b)",
         r"\b(?:i|we)(?:'d| would)(?: much| really)? (?:rather|sooner) (?!not (?:guess|say)\b)|\bi(?:'d"
         r"| would) (?:prefer|like it (?:if|when)|appreciate it if) ",
+        r"^(?:i|we)(?: want| expect| need|'d like| would like) (?!to\b).*\b(?:(?:before|for|with|after|on) (?:an?"
+        rf"|any|all)|each|every) (?:[\w-]+ ){{0,2}}?{_EVENT}\b",
         r"\bthe (?:user|client|customer|traveller|traveler|patient|guest)s? (?:wants|likes|loves|hates|dislikes"
         r"|wishes|hopes|expects|insists|needs|avoids|enjoys|asks for)\b(?! (?:to|it)\b)",
         r"\b(?:my|our|the user'?s|the client'?s) (?:strong |personal |general )?(?:preferences?"
         r"|favou?rites?)(?: \w+)? (?:is|are|for)\b",
         r"^(?:i|we)(?: really| absolutely| truly| always| generally)? (?:love|hate|dislike|detest|like|enjoy"
-        r"|loathe|can'?t stand|cannot stand|value|favou?r) (?!(?:it|that|this|the idea|the new|your|to|how|what"
+        r"|loathe|can'?t stand|cannot stand|value|favou?r) (?!(?:it|that|this|the idea|the changes?|the new|your|to"
+        r"|how|what"
         r"|these|them)\b)",
         r"\bi(?:'m| am) (?:allergic|vegetarian|vegan|colou?r-?blind|left-handed|lactose|diabetic|intolerant)\b"
         r"|\bi (?:don'?t|do not|never) (?:eat|drink|fly|drive|like|work on|take calls|travel)\b (?!(?:it|this|that"
@@ -258,8 +247,10 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"^(?:remember|keep in mind|bear in mind|don'?t forget|be aware|never forget)(?: that|:|,| to(?! (?:commit"
         r"|push|add|fix|update|run) (?:this|it|that)))?\s(?!.*\b(?:when we|last time)\b)",
         r"^(?:make sure|be sure|ensure)(?: to| that| you)*(?: to)? always\b|^(?:everything|everyone"
-        r"|all (?:of )?(?:our|the|your) [\w ]{2,40}|(?:every|each) [\w -]{2,40})"
+        r"|all (?:of )?(?:our|the|your) [\w ]{2,40}|(?:every|each) [\w -]{2,40}"
+        r"|all (?!(?:of|these|those|the|three|two|my)\b)[\w -]{2,40}s(?! needs? (?:to be|an? fix|fix)))"
         r" (?:must|has to|have to|needs?(?: to)?|requires|goes through)\b",
+        r",? remember (?:that|this)[.!]*$",
         rf"^{VERB}\b.*\b(?:every time|each time|whenever|after (?:each|every)|before (?:each|every)|with (?:each"
         rf"|every)) (?!(?:i|it)\b)",
     ),

@@ -14,7 +14,8 @@ _KNOWN = re.compile(
     (?:rules?|constraints?|facts?|goals?|goal[ ]state|objectives?|notes?|important|updates?|reminder|policy
     |requirements?|preferences?|decisions?|limits?|deadline|budget|permissions?|restrictions?|instructions?
     |guardrails?|invariants?|conventions?|guidelines?|correction|heads[ -]up|remember|attention|caution|nota[ ]bene
-    |nb|n\.b\.|memo|announcement|change[ ]of[ ]plans?|assumptions?|definition|boundary)
+    |nb|n\.b\.|memo|announcement|change[ ]of[ ]plans?|assumptions?|definition|boundary
+    |for[ ]the[ ]record)
     (?:[ ](?:no\.?[ ]?|\#)?\d{1,3})?(?:[ ]change)?""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -16,7 +16,7 @@ _SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|a\.m|p\
 _COMMA = re.compile(r"(?<=[;,，；])\s*")
 _ITEM = re.compile(r"[ \t]*(?:[-*•·]|\(?\d{1,3}[.)、]|\(?[a-zA-Z][.)])[ \t]*(?=\S)")
 _HEAD = re.compile(
-    r"""[ \t]*(?:\#+[ \t]*)?[*_]*(?:[\w'’-]+[ ]){0,3}
+    r"""[ \t]*(?:\#+[ \t]*)?[*_]{0,3}(?:[\w'’-]+[ ]){0,3}
     (?:rules|constraints|conventions|guidelines|policies|standing[ ]instructions|restrictions|do'?s[ ]and[ ]don'?ts
     |规则|约束|约束条件|规范|守则|规矩|限制|注意事项|长期要求)
     (?:[ ](?:for|of|to)[ ][\w' ]{1,40})?[*_]*[ \t]*[:：][*_]*[ \t]*$""",

@@ -14,7 +14,7 @@ _OPENING = re.compile(
     r"(?:(?:ok(?:ay)?|yes|yeah|yep|no|sure|thanks|thank you|great|good|fine|alright|right|well|hey|hi|hello|btw"
     r"|by the way|oh"
     r"|actually|finally|lastly|first|second|third|again|sorry|one (?:more|last|other) thing|to be clear"
-    r"|for the record|note that"
+    r"|(?:current )?status|open (?:question|point|issue)|for the record|note that"
     r"|just so you know|fyi|also|and|but|so|then|plus|as a rule|in general|generally|as a reminder|reminder|in addition"
     r"|additionally|moreover|internally|arguments|whatever happens|absolutely|seriously|importantly)[,:;.!—–-]+\s*"
     r"|(?:and|but|so|also|please|kindly|oh|then|just|hey|plus|note that|absolutely|strictly)\s+)+",

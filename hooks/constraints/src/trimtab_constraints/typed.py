@@ -20,11 +20,15 @@ _HARNESS = re.compile(
     | \#\ AGENTS\.md\ instructions
     | Your\ task\ is\ to\ create\ a\ detailed\ summary
     | Here\ is\ a\ demonstration
+    | The\ project's\ memory\ file\ [^\n]+:\n
+    | \[[^\[\]\n]*(?:\bnot\ from\ the\ user\b[^\[\]\n]*|\b(?:assistant\ said|tool\ returned):)\]
+    | <(memory[\w-]*|restored|put-back|said-earlier|summary|system-reminder)\b(?![\s\S]*</\1>)   # cut off
+    | \w+(?::[\w*|-]+)?\ hook\ (?:feedback|additional\ context|success|(?:(?:non-)?blocking\ )?error):
     | (?:Your\ )?proposed\ edit\ has\ introduced
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""How texts begin that agents' harnesses put into the user's mouth."""
+"""How texts begin that agents' harnesses and our own inserts put into the user's mouth."""
 _PROMPT = re.compile(r"(?:^|\n)[^\n]{0,80}(?:bash-\$|[\w~/)\]] ?[$#%])\s*\Z")
 """A message that ends with a shell's prompt is a tool's output."""
 _OPEN = re.compile(r"^[ \t]*<([A-Za-z][\w:.-]*)(?:\s[^<>\n]*)?>", re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["AMOUNT", "DATE", "FORMAT", "LANGUAGE", "VERB", "ZH_DATE", "ZH_NUMBER", "any_of"]
+__all__ = ["AMOUNT", "DATE", "FORMAT", "LANGUAGE", "STYLE", "VERB", "ZH_DATE", "ZH_NUMBER", "any_of"]
 
 _ONES = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy"
@@ -70,6 +70,13 @@ FORMAT = (
     r"|chatty|casual|professional)"
 )
 """What an answer may look like."""
+STYLE = (
+    "(?:terse|brief|short|concise|succinct|verbose|detailed|long|playful|formal|informal|friendly|casual|light"
+    "|humorous|professional|serious|warm"
+    "|dry|chatty|elaborate|blunt|cheerful|whimsical|businesslike|expansive|thorough|lighthearted|wordy|curt"
+    "|laconic|upbeat|neutral)"
+)
+"""How an answer may sound."""
 ZH_NUMBER = r"[\d零〇一二三四五六七八九十百千万亿两]"
 ZH_DATE = (
     rf"(?:(?:本|下|这)?(?:周|星期|礼拜)[一二三四五六日天末]|明天|今天|后天|月底|年底|月初|(?:{ZH_NUMBER}+年)?{ZH_NUMBER}+月(?:{ZH_NUMBER}+[日号])?"
