@@ -307,6 +307,14 @@ def test_words_that_are_seen_from_elsewhere(work: Path, write: Writer, monkeypat
     assert list(command(["one.sh"], work).sha256) == [str(one)]
 
 
+def test_patterns_are_names_too(work: Path, write: Writer) -> None:
+    """A file whose own name looks like a pattern is covered; outside the folder nothing is searched for."""
+    odd, outside = write("hooks/a[1].py", "x"), write("../outside.py", "x")
+    assert list(command(["python3", "hooks/a[1].py"], work).sha256) == [str(odd)]
+    assert command(["sh", "-c", f"cat ../*.py {outside.parent.resolve()}/*.py"], work).sha256 == {}
+    assert command(["sh", "-c", "cat *\0/x* hooks\0*"], work).sha256 == {}
+
+
 def test_nobody_is_shown_another_command() -> None:
     """Control characters and what turns the direction of text are written out."""
     assert str(command(["rm", "\x1b[2K", "\u202e"], Path("/"))) == r"rm '\x1b[2K' '\u202e'"

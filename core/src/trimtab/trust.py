@@ -25,10 +25,12 @@ State = Literal["changed", "new", "trusted"]
 WORDS = re.compile(r"[\s;|&()<>\"'`=,]+")
 """What stands between the words of a shell's line, or of ``--option=file``."""
 
+PATTERN = re.compile(r"[*?\[]")
+"""What makes a pattern of a word; it may also be a file's own name."""
 
 MATCHES = 1_000
 """Files that one pattern may cover (chosen)."""
-PATTERN = re.compile(r"[*?\[]")
+
 SCRIPTED = re.compile(r"(python|pypy|ruby|perl|node|deno|php)[\d.]*|(ba|da|z|k|fi)?sh")
 """Programs whose first argument, where it is no option, is a script."""
 
@@ -94,12 +96,14 @@ def command(argv: Sequence[str], folder: Path) -> Code:
     """A command line, seen from ``folder``: it covers each regular file that one of its words names.
 
     So it covers a script behind its interpreter, in the line of a shell or in ``--option=file``, also one that is seen
-    from a folder that another word names, and all that a pattern with ``*`` fits. An installed program (one in a folder
-    of ``PATH`` outside ``folder``) may be updated; what a script reads in its turn is not looked for.
+    from a folder that another word names, and all below ``folder`` that a pattern with ``*`` fits. An installed program
+    (one in a folder of ``PATH`` outside ``folder``) may be updated; what a script reads in its turn is not looked for.
     Raises `PluginError` where such a file cannot be read.
     """
     words, at = tuple(map(str, argv)), os.path.abspath(folder)
-    parts = {part for word in words for part in (word, *WORDS.split(word), *_unquoted(word)) if part}
+    parts = {
+        part for word in words for part in (word, *WORDS.split(word), *_unquoted(word)) if part and "\0" not in part
+    }
     sha256 = {}
     places = [at, *(path for text in parts if os.path.isdir(path := os.path.join(at, text)) and _inside(path, at))]
     for path in sorted({path for text in parts for path in _files(text, at, places)}):
@@ -126,7 +130,8 @@ def _files(word: str, folder: str, places: Sequence[str]) -> Iterator[str]:
     program = None if os.sep in word else shutil.which(word, path=os.pathsep.join(installed))
     names = [name for name in (word, expanded) if name] + ([program] if program else [])
     for path in (str(Path(place, name)) for name in names for place in places):  # `..` stays: links lead elsewhere
-        for file in itertools.islice(glob.iglob(path), MATCHES) if PATTERN.search(path) else (path,):
+        below = PATTERN.search(path) and Path(os.path.normpath(path)).is_relative_to(folder)
+        for file in (path, *(itertools.islice(glob.iglob(path), MATCHES) if below else ())):
             if os.path.isfile(file) and (_inside(file, folder) or os.path.dirname(file) not in installed):
                 yield file
 

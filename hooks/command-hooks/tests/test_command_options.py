@@ -15,7 +15,7 @@ from trimtab_command_hooks.words import line, resolved, split
 def argvs(folder: Path, **options: Any) -> list[list[str]]:
     """The command lines of a hook with these options, as the user is asked to trust them."""
     hook = CommandHooks(Options(**options))
-    hook.folder = folder
+    hook.folder = hook.project = folder
     return [list(argv) for argv in hook.runs()]
 
 
@@ -59,7 +59,8 @@ def test_words_are_split_without_a_shell(tmp_path: Path) -> None:
     """Quotes and the two variables are understood, and what is in quotes is no shell's."""
     assert split("a 'b c' \"d | e\" f\\;g") == ["a", "b c", "d | e", "f;g"]
     words = split('python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/keep.py ${TRIMTAB_PROJECT_DIR}')
-    assert resolved(words, tmp_path) == ["python3", f"{tmp_path}/.claude/hooks/keep.py", str(tmp_path)]
+    assert resolved(words, Path("/own"), tmp_path) == ["python3", f"{tmp_path}/.claude/hooks/keep.py", str(tmp_path)]
+    assert resolved(["./keep.sh", "./x"], Path("/own"), tmp_path) == ["/own/keep.sh", "./x"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trimtab import Session, load
 from trimtab.errors import PluginError
+from trimtab.storage.memory import MemoryBlobs, MemoryLedger
 from trimtab.testing import material
 from trimtab_command_hooks import CommandHooks
 
@@ -78,6 +80,34 @@ def test_nothing_of_the_conversation_is_in_arguments_or_environment(run: Any, sc
         ("CLAUDE_PROJECT_DIR", "TRIMTAB_PROJECT_DIR"), str(tmp_path)
     )
     assert set(more) <= {"LC_CTYPE", "PWD", "SHLVL", "_"}
+
+
+def test_a_hook_of_the_users_own_knows_the_project(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies and runs beside the user's profile; the variables and `cwd` name the project it runs for."""
+    own, project = tmp_path / "home" / ".config" / "trimtab", tmp_path / "project"
+    own.mkdir(parents=True)
+    project.mkdir()
+    script(COPY)
+    (tmp_path / "hook.py").rename(own / "hook.py")
+    (own / "trimtab.yaml").write_text("extends: minimal\nhooks: [{command-hooks: {session_start: [./hook.py]}}]\n")
+    monkeypatch.chdir(project)
+    profile = load(env={"HOME": str(tmp_path / "home")}, cwd=project)
+    stores: Any = {"ledger": MemoryLedger("memory:"), "blobs": MemoryBlobs("memory:")}
+    report = Session.open("s", profile, background=None, **stores).prepare([{"role": "user", "content": "go"}]).report
+    assert (report.warnings, report.failures) == ([], [])
+    said = told(own, "SessionStart.startup")
+    assert said["cwd"] == said["env"]["CLAUDE_PROJECT_DIR"] == said["env"]["TRIMTAB_PROJECT_DIR"] == str(project)
+
+
+def test_warnings_of_others_are_shown_where_one_blocks(run: Any, script: Any) -> None:
+    """A veto hides nothing that another command has to say to the user."""
+    speaks = script(says({"systemMessage": "Look."}), "speaks.py")
+    it = run(pre_compact=[speaks, {"command": "exit 2", "shell": True}])
+    warnings = it.compact().report.warnings
+    assert "command-hooks: PreCompact ./speaks.py: Look." in warnings
+    assert any("vetoed" in words for words in warnings)
 
 
 # ---------------------------------------------------------------------- exit 0

@@ -49,16 +49,15 @@ class CommandHooks(Hook):
             return
         more = {**_triggered(trigger), "custom_instructions": view.instructions}
         answers = self._call("PreCompact", self.options.pre_compact, more["trigger"], view, more)
+        yield from _warnings(answers)
         _veto(answers)
-        pinned = {pin.text for pin in view.pins if not pin.moving}  # where a summary carries them no message does
         for title, said in answers:
-            yield from _warnings(title, said)
             if said.text:
                 yield Guide(said.text)
             for words, reason in said.pins:
                 if _holds(view, words):
                     yield Pin(words, reason or title)
-                elif words not in pinned:
+                else:
                     yield Warn(f"{title}: not pinned, these words are nowhere: {first(words, NAMED)!r}")
 
     @hookimpl
@@ -68,9 +67,9 @@ class CommandHooks(Hook):
             return
         more = {**_triggered(after.trigger), "compact_summary": after.summary if after.compacted else ""}
         answers = self._call("PostCompact", self.options.post_compact, more["trigger"], before, more)
+        yield from _warnings(answers)
         _veto(answers)
         for title, said in answers:
-            yield from _warnings(title, said)
             if said.text:
                 yield Warn(f"{title}: {said.text}")
 
@@ -81,8 +80,9 @@ class CommandHooks(Hook):
         anchor: Anchor = "tail" if source == "resume" or view.answers else "system"
         anchor = "after_boundary" if source == "compact" else anchor
         more = {"source": source, "model": session.profile.provider.model}
-        for title, said in self._call("SessionStart", self.options.session_start, source, view, more):
-            yield from _warnings(title, said)
+        answers = self._call("SessionStart", self.options.session_start, source, view, more)
+        yield from _warnings(answers)
+        for title, said in answers:
             if said.blocked is not None:
                 yield Warn(f"{title}: {said.blocked or 'blocked'}; nothing can be blocked here")
             elif said.text:
@@ -100,9 +100,9 @@ class CommandHooks(Hook):
         with tempfile.TemporaryDirectory(prefix="trimtab-", ignore_cleanup_errors=True) as place:
             transcript = Path(place, "transcript.jsonl")
             self._write(transcript, view)
-            base = {"session_id": self._session, "transcript_path": str(transcript), "cwd": str(self._folder)}
+            base = {"session_id": self._session, "transcript_path": str(transcript), "cwd": str(self._project)}
             given = json.dumps({**base, "hook_event_name": event, **more}).encode()
-            env = os.environ | dict.fromkeys(VARIABLES, str(self._folder))
+            env = os.environ | dict.fromkeys(VARIABLES, str(self._project))
             ran = _together(commands, lambda command, stop: self._run(command, given, env, stop))
         return [(_title(event, command), answer(event, one)) for command, one in zip(commands, ran, strict=True)]
 
@@ -112,14 +112,16 @@ class CommandHooks(Hook):
             self.check(argv)
         except TrimtabError as error:
             return Ran(trouble=str(error))
-        return run(argv, given, command.timeout, self._folder, env, stop)
+        return run(argv, given, command.timeout, self.folder.absolute(), env, stop)
 
     @property
-    def _folder(self) -> Path:
-        return self.folder.absolute()
+    def _project(self) -> Path:
+        return self.project.absolute()
 
     def _argv(self, command: Command) -> list[str]:
-        return line(command.command[0], self._folder) if command.shell else resolved(command.command, self._folder)
+        if command.shell:
+            return line(command.command[0], self._project)
+        return resolved(command.command, self.folder.absolute(), self._project)
 
     def _write(self, path: Path, view: View) -> None:
         """The conversation as said, one record a line, as Claude Code's transcripts wrap messages."""
@@ -158,18 +160,21 @@ def _title(event: str, command: Command) -> str:
     return f"{event} {flat(said, NAMED)}"
 
 
-def _warnings(title: str, said: Answer) -> Iterator[Warn]:
-    return (Warn(f"{title}: {text}") for text in said.warnings)
+def _warnings(answers: Iterable[tuple[str, Answer]]) -> Iterator[Warn]:
+    return (Warn(f"{title}: {text}") for title, said in answers for text in said.warnings)
 
 
 def _veto(answers: Iterable[tuple[str, Answer]]) -> None:
-    """Raise `Veto` with the reasons of all commands that block; the kernel hears nothing else of such a call."""
+    """Raise `Veto` with the reasons of all commands that block; of such a call only warnings count."""
     if blocked := [f"{title}: {said.blocked or 'blocked'}" for title, said in answers if said.blocked is not None]:
         raise Veto("; ".join(blocked))
 
 
 def _holds(view: View, words: str) -> bool:
-    """Whether the view holds these words in a text or a result, as said."""
+    """Whether the view holds these words in a text or a result, as said, or they are pinned behind a summary."""
+    block = view.projection.block
+    if any(words in (pin.text or block(pin.block).text) for pin in view.pins):
+        return True
     messages = (item.message for item in view.messages if item.message is not None)
     blocks = (block for message in messages for block in message.blocks if block.type in ("text", "tool_result"))
     return any(words in block.text for block in blocks)

@@ -33,24 +33,24 @@ def split(text: str) -> list[str]:
     return words
 
 
-def resolved(words: Sequence[str], folder: Path) -> list[str]:
-    """The argv to start: the folder for its variables, the user's for ``~``, and the program's path as seen from it."""
-    argv = [_VARIABLE.sub(lambda _: str(folder), word) for word in words]
+def resolved(words: Sequence[str], folder: Path, project: Path) -> list[str]:
+    """The argv to start: the project for its variables, the user's for ``~``, the program as seen from ``folder``."""
+    argv = [_VARIABLE.sub(lambda _: str(project), word) for word in words]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in argv]
     return [str(folder / argv[0]) if "/" in argv[0] else argv[0], *argv[1:]]
 
 
-def line(text: str, folder: Path) -> list[str]:
+def line(text: str, project: Path) -> list[str]:
     """The argv of a shell for its line, with the files that trust must see.
 
-    The folder stands for its variables where that needs no quotes. Elsewhere the shell finds it in its environment, and
-    the words that hold it follow as arguments.
+    The project's folder stands for its variables where that needs no quotes. Elsewhere the shell finds it in its
+    environment, and the words that hold it follow as arguments.
     """
-    if shlex.quote(str(folder)) == str(folder):
-        return ["/bin/sh", "-c", _VARIABLE.sub(lambda _: str(folder), text)]
+    if shlex.quote(str(project)) == str(project):
+        return ["/bin/sh", "-c", _VARIABLE.sub(lambda _: str(project), text)]
     try:
         words = shlex.split(text)
     except ValueError:  # for the shell to complain of
         words = text.split()
     named = (word for word in words if _VARIABLE.search(word))
-    return ["/bin/sh", "-c", text, "sh", *(_VARIABLE.sub(lambda _: str(folder), word) for word in named)]
+    return ["/bin/sh", "-c", text, "sh", *(_VARIABLE.sub(lambda _: str(project), word) for word in named)]
