@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from play import Play
 from trimtab import Ask, AskFailed, View
 from trimtab.edits import Edit, from_row, to_row
+from trimtab.neighbours import Refused
 from trimtab.projection import Item, Projection
-from trimtab.rules import Refused, check
+from trimtab.rules import check
 from trimtab.testing.talk import Talk
 
 

@@ -142,9 +142,7 @@ INNOCENT = [
     (400, "max_tokens: 300000 > 128000, which is the maximum allowed number of output tokens for claude-opus-5-5"),
     (400, "max_tokens is too large: 50000. This model supports at most 16384 completion tokens."),
     (400, "max_tokens exceeds the limit of 8192"),
-    (400, "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to another conversation."),
     (400, "`thinking` blocks in the latest assistant message cannot be modified."),
-    (400, "thinking.adaptive.block_binding: Extra inputs are not permitted"),
     (400, "The `reasoning_content` in the thinking mode must be passed back to the API."),
     (400, "Function call is missing a thought_signature in functionCall parts."),
     (400, "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1."),
@@ -264,6 +262,12 @@ def test_words_of_the_conversation_say_nothing() -> None:
         ("Unexpected value(s) `context-management-2025-06-27` for the `anthropic-beta` header.", "context_management"),
         ("clear_thinking_20251015 must be the first edit", "context_management"),
         ("clear_tool_uses_20250919: trigger is too small", "context_management"),
+        ("thinking.adaptive.block_binding: Extra inputs are not permitted", "drop_block"),
+        ("Unexpected value(s) `compact-2026-09-04` for the `anthropic-beta` header.", "compaction"),
+        (
+            "messages.0.content.0: the compaction block's signature does not match (compaction_signature_invalid)",
+            "compaction",
+        ),
     ],
 )
 def test_a_feature_is_refused_by_name(text: str, feature: str) -> None:
@@ -271,6 +275,14 @@ def test_a_feature_is_refused_by_name(text: str, feature: str) -> None:
     assert refusal(raised(anthropic, 400, claude(text))) == Refusal("feature", feature=feature)
     assert refusal(raised(anthropic, 500, claude(text, "api_error"))) is None
     assert refusal(text) is None
+
+
+def test_thinking_that_the_provider_does_not_know_again() -> None:
+    """The 400 about a signature, also where it advises the parameter that would switch the check off."""
+    text = "messages.1.content.0: Invalid `signature` in `thinking` block."
+    advice = ' Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+    for words in (text, text + advice):
+        assert refusal(raised(anthropic, 400, claude(words))) == Refusal("thinking")
 
 
 def test_H49_a_limit_in_bytes_is_not_one_of_tokens() -> None:

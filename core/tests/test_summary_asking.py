@@ -47,7 +47,7 @@ def test_the_request_is_shared() -> None:
     """Behind the request as it stands: the prompt holds no conversation, but says which part will go."""
     view = view_of(rounds("anthropic", 30))
     written, (ask,) = asked(view, GOOD)
-    assert written == (GOOD, "model", "")
+    assert written == (GOOD, "model", "", None)
     assert (ask.shared, ask.sections, list(ask.covers)) == (True, SECTIONS, span(view, Keep.of(2)))
     assert "All but its last 2 messages will be taken away; these stay, from the one of the assistant" in ask.prompt
     assert "load_3(" not in ask.prompt
@@ -148,7 +148,7 @@ def test_H72_a_scratchpad_is_not_part_of_it() -> None:
         f"Here it is:\n<summary>\n{GOOD}\n</summary>",
         f"<analysis>\n{GOOD.replace('parser', 'draft')}\n</analysis>{GOOD}",
     ):
-        assert asked(view_of(rounds("anthropic", 30)), answer)[0] == (GOOD, "model", "")
+        assert asked(view_of(rounds("anthropic", 30)), answer)[0] == (GOOD, "model", "", None)
 
 
 def test_sections_that_hold_nothing_are_left_out() -> None:

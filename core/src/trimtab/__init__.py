@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimtab.ask import Ask, Scripted
+from trimtab.ask import Answer, Ask, Scripted
 from trimtab.dialect import Tool
 from trimtab.edits import Drop, Evict, Fold, Guide, Insert, Note, Param, Pin, Replace, Restore, Warn
 from trimtab.errors import AskFailed, ContextOverflow, Overflow, ProfileError, ToolError, TrimtabError, Veto
@@ -10,6 +10,7 @@ from trimtab.hookspecs import hookimpl
 from trimtab.profile import Profile, load
 from trimtab.report import Report
 from trimtab.request import Request
+from trimtab.savings import Saved
 from trimtab.session import Session
 from trimtab.stage import Hook, HookOptions, Stage, StageOptions
 from trimtab.values import Amount, Duration, Size
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Amount",
+    "Answer",
     "Ask",
     "AskFailed",
     "ContextOverflow",
@@ -42,6 +44,7 @@ __all__ = [
     "Restore",
     "Result",
     "Round",
+    "Saved",
     "Scripted",
     "Session",
     "Size",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from trimtab.errors import AskFailed, told
 
-__all__ = ["Ask", "Asker", "Scripted", "adrive", "checked", "drive"]
+__all__ = ["Answer", "Ask", "Asker", "Scripted", "adrive", "asking", "checked", "drive"]
 
 T = TypeVar("T")
 _TROUBLE = re.compile(
@@ -28,9 +29,11 @@ class Ask:
     """A stage yields it and gets the answer's text back, or `AskFailed` thrown in.
 
     ``covers``: the items that the answer will stand for; it must be shorter. ``sections``: headings it must hold.
+    ``purpose`` is a word that may be logged, so nothing of the conversation stands in it.
     ``check`` raises `AskFailed` where it knows better. ``shared``: the prompt follows the request as it stands, which
     the provider has in its cache. ``most``: tokens of the answer that are wanted at most. ``schema``: the JSON schema
-    that the answer should follow, for askers that can see to it.
+    that the answer should follow, for askers that can see to it. ``native``: the provider is to summarise ``covers`` by
+    itself, at the start of the view, as its own API offers it; the prompt says what to mind.
     """
 
     prompt: str
@@ -40,13 +43,39 @@ class Ask:
     shared: bool = False
     most: int = 0
     schema: Mapping[str, Any] | None = None
+    native: bool = False
+    model: str = ""
+    """Who should answer, filled in from the profile; empty: the session's own model."""
+    timeout: float | None = None
+    """Seconds that an answer may take, filled in from the profile; None: as the asker likes."""
     check: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
     request: Any = field(default=None, compare=False, repr=False)
-    """Of a ``shared`` one the `Request` that the prompt follows; filled in by the kernel."""
+    """Of a ``shared`` one the `Request` that the prompt follows, of a ``native`` one that which is to be summarised;
+    filled in by the kernel."""
+
+
+class Answer(str):
+    """An answer's text with what came beside it.
+
+    ``usage``: what the provider reported for it, a mapping or a `Usage`. ``block``: the wire block that the provider
+    wants to get back in the place of what it summarised; of a ``native`` question only.
+    """
+
+    usage: Any
+    block: Any
+
+    def __new__(cls, text: str, usage: Any = None, block: Any = None) -> Answer:
+        """An answer is a str."""
+        made = super().__new__(cls, text)
+        made.usage, made.block = usage, block
+        return made
 
 
 Asker = Callable[[Ask], Any]
-"""Answers with a string, or (asynchronously) with an awaitable of one."""
+"""Answers with a string (or an `Answer`), or (asynchronously) with an awaitable of one."""
+
+asking: ContextVar[Ask | None] = ContextVar("trimtab_asking", default=None)
+"""The question that is being answered: a client that runs requests through a session leaves this one's alone (R22)."""
 
 
 class Scripted:
@@ -95,10 +124,13 @@ def drive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
             except StopIteration as stop:
                 result: T = stop.value
                 return result
+            token = asking.set(ask)
             try:
                 answer = _asker(asker)(ask)
             except Exception as error:
                 answer = _failed(error)
+            finally:
+                asking.reset(token)
 
 
 async def adrive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
@@ -111,11 +143,14 @@ async def adrive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
             except StopIteration as stop:
                 result: T = stop.value
                 return result
+            token = asking.set(ask)
             try:
                 answer = _asker(asker)(ask)
                 answer = await answer if hasattr(answer, "__await__") else answer
             except Exception as error:
                 answer = _failed(error)
+            finally:
+                asking.reset(token)
 
 
 def _asker(asker: Asker | None) -> Asker:

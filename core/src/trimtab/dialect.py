@@ -48,8 +48,9 @@ class Usage:
 class Refusal:
     """Why the provider refused a request, as far as a smaller or simpler one can help."""
 
-    kind: Literal["bytes", "feature", "tokens", "unknown"]
-    """Too many tokens or bytes, a ``feature`` that it does not offer, or a bad request in words that nobody knows."""
+    kind: Literal["bytes", "feature", "thinking", "tokens", "unknown"]
+    """Too many tokens or bytes, a ``feature`` that it does not offer, thinking that it does not know again, or a bad
+    request in words that nobody knows."""
     tokens: float = 0.0
     """The size of the request as told; 0 where it was not."""
     limit: float = 0.0
@@ -82,7 +83,7 @@ class Dialect(Protocol):
     apart: frozenset[tuple[str | None, str]]
     """Roles that an edit may not make neighbours (None: the start of the view)."""
     features: frozenset[str]
-    """The server features that `extra` and `evicting` can ask for: ``cache_edits``, ``context_management``."""
+    """The server features that `extra` and `evicting` can ask for, as the profile's ``provider`` names them."""
 
     def plain(self, wire: Any) -> Wire:
         """A structural copy without cache markers; raises `TypeError` on what is not a message."""

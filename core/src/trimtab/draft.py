@@ -9,13 +9,14 @@ from itertools import pairwise
 from typing import Any
 
 from trimtab import rules
-from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, Pin, hidden, targets
+from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, Param, Pin, hidden, targets
 from trimtab.errors import told
+from trimtab.neighbours import Refused, latest
 from trimtab.projection import Pinned, Projection
 from trimtab.provider import Price
 from trimtab.report import Boundary, Outcome, Report
-from trimtab.rules import Refused
 from trimtab.stage import Stage
+from trimtab.thinking import check_emptied, closed, thinking
 from trimtab.view import Context, View
 from trimtab.when import Opening
 
@@ -262,12 +263,23 @@ class Work:
         self.context.held = place
         return tokens
 
-    def _strip(self, view: View, place: int, edit: Edit) -> Drop | None:
-        """The thinking that an edit at ``place`` takes with it on a prefix-bound model (R23)."""
-        if not self.plan.prefix_bound:
+    def unbinding(self) -> Param | None:
+        """What has the provider leave out thinking that is bound to what changed, once it is needed; else None."""
+        if not self.view.offers("drop_block") or "drop_block" in self.projection.state.params:
             return None
+        return Param("drop_block", True, "thinking is bound to what was edited", self.projection.path[0].id)
+
+    def _strip(self, view: View, place: int, edit: Edit) -> Drop | Param | None:
+        """What an edit at ``place`` takes with it on a prefix-bound model: the thinking behind it (R23).
+
+        Nothing where the provider leaves that out by itself, or wrote the summary that takes the place.
+        """
+        if not self.plan.prefix_bound or self._follows(view, edit):
+            return None
+        if view.offers("drop_block"):
+            return self.unbinding() if thinking(view, place) else None
         gone = set(targets(edit)) if isinstance(edit, (Drop, Fold)) else set()
-        shown = {id for _, id in rules.thinking(view, place)}
+        shown = {id for _, id in thinking(view, place)}
         behind = [
             (message.depth, block.id)  # also what a fold hides: a rewind or a restore would show it again
             for message in self.projection.path[place + 1 :]
@@ -275,13 +287,20 @@ class Work:
             if block.type == "thinking" and block.id not in self.projection.state.faces
             if block.id not in gone and message.id not in gone
         ]
-        if any(depth >= rules.closed(view) and id in shown for depth, id in behind):
+        if any(depth >= closed(view) and id in shown for depth, id in behind):
             if view.tokens < view.window.block and view.trigger != "overflow":
                 raise Refused("waits: thinking of the open turn is bound to it")
-            behind = [(depth, id) for depth, id in behind if depth < rules.latest(view)]
+            behind = [(depth, id) for depth, id in behind if depth < latest(view)]
             self._opened = True
-        rules.check_emptied(view, [id for _, id in behind])
+        check_emptied(view, [id for _, id in behind])
         return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None
+
+    def _follows(self, view: View, edit: Edit) -> bool:
+        """Whether what is behind a fold stays bound to it: the provider's own summary, and nothing in between."""
+        if not isinstance(edit, Fold) or edit.block is None or edit.carried:
+            return False
+        path, last = view.projection.path, view.projection.conversation.nodes[edit.run[-1]]
+        return last.depth + 1 < len(path) and path[last.depth + 1].role not in (last.role, "system")
 
     # ------------------------------------------------------------------ breakers
 

@@ -17,6 +17,7 @@ __all__ = [
     "KERNEL",
     "REFUSED",
     "RESTORED",
+    "UNTAKEN",
     "Anchor",
     "Drop",
     "Edit",
@@ -49,6 +50,9 @@ RESTORED = "restored"
 
 REFUSED = "refused"
 """The kernel's note that the provider did not take a feature (its name in the place of a plugin's)."""
+
+UNTAKEN = f"{KERNEL}compaction:{REFUSED}"
+"""The kernel's note that the provider does not take back the summaries that it wrote."""
 
 BOUNDARY = f"{KERNEL}pass:boundary"
 """The key of the kernel's note of what a boundary is: `trimtab.report.Boundary`."""
@@ -130,6 +134,8 @@ class Fold:
     """Pinned wire blocks that follow the text, frozen; filled in by the kernel."""
     pins: tuple[Pin, ...] = ()
     """The pins that these are; filled in by the kernel."""
+    block: Any = None
+    """What the provider made of the run and wants back in the place of ``text``; filled in by the kernel."""
     full: str = field(default="", compare=False, repr=False)
     """All that the run says, for a model to read: goes to where `View.stored_text` says, not into the ledger."""
 
@@ -264,7 +270,9 @@ def lasting(edit: Edit) -> bool:
 
 def to_row(edit: Edit) -> dict[str, Any]:
     """An edit as JSON-able data."""
-    fields = {key: value for key, value in asdict(edit).items() if key in ("data", "settings") or value not in ("", ())}
+    fields = {
+        key: value for key, value in asdict(edit).items() if key in ("data", "settings") or value not in ("", (), None)
+    }
     fields.pop("full", None)
     for pin in (fields, *fields.get("pins", ())):
         pin.pop("moving", None)

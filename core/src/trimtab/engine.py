@@ -1,21 +1,22 @@
-"""What a session does around each request: one transaction from messages to a request, and what an answer teaches."""
+"""What a session does before each request: one transaction from messages to a request."""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trimtab import rules
 from trimtab.ask import Ask, Asker
-from trimtab.background import Background, Job, Submit
+from trimtab.background import Background, Submit
 from trimtab.cache import Cache
 from trimtab.commit import commit, stored_text
 from trimtab.conversation import Conversation, Location, Message, digest
-from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan, Work
-from trimtab.edits import KERNEL, REFUSED, Note
+from trimtab.edits import KERNEL, Note
 from trimtab.errors import (
     ContextOverflow,
     Overflow,
@@ -33,23 +34,30 @@ from trimtab.hookspecs import Source, Trigger
 from trimtab.ledger import Ledger
 from trimtab.lock import lock_of
 from trimtab.names import Names
+from trimtab.neighbours import Refused
 from trimtab.offers import NOTE, TOOLS, offered, returned, tools_of
 from trimtab.parts import part
 from trimtab.pipeline import Pass
 from trimtab.plugins import manager
 from trimtab.profile import Profile
 from trimtab.projection import Pinned, Projection
-from trimtab.provider import Provider, family_factor, resolve, window_of
-from trimtab.recovery import LIMIT, SANE, refusal_of, sized
+from trimtab.provider import Provider, resolve, window_of
+from trimtab.recovery import LIMIT
 from trimtab.report import Report
 from trimtab.request import Request, full, rendered, witness
+from trimtab.savings import Savings
 from trimtab.stage import Stage
 from trimtab.tokens import Meter
 from trimtab.values import SMALLEST
 from trimtab.view import Context, View
 from trimtab.window import Window
 
-__all__ = ["Engine", "Input"]
+__all__ = ["AFRESH", "Engine", "Input"]
+
+log = logging.getLogger("trimtab")
+
+AFRESH: dict[str, Any] = {"overflow": None, "unbind": False, "notes": ()}
+"""What of an earlier call does not hold for the next one."""
 
 OFF = ("", "0", "false", "no", "off")
 """Values of TRIMTAB_OFF that leave trimtab on."""
@@ -62,8 +70,11 @@ class Input:
     messages: Sequence[Any]
     system: Any
     tools: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     trigger: Trigger = "auto"
     overflow: Overflow | None = None
+    unbind: bool = False
+    """Whether the provider refused thinking as bound to another conversation."""
     notes: tuple[tuple[str, str, Any], ...] = ()
     """Notes of the kernel's own to record with it: of what, key, data."""
 
@@ -102,15 +113,21 @@ class Engine:
             profile.tools,
             stored=lambda text: ledger.blobs.path(ledger.blobs.key(stored_text(text), ".txt")),
             owns=ledger.blobs.owns,
+            original=ledger.stored,
             unsent=profile.history == "unsent",
             asks=ask is not None,
             ask_window=self._ask_window(),
             asks_same=profile.ask.model in ("", profile.provider.model),
+            ask_model=profile.ask.model,
+            ask_timeout=profile.ask.timeout,
+            savings=Savings(Cache(self.provider.ttl, self.provider.minimum), self.provider.price, self.provider.window),
+            price=self.provider.price,
             features=self.dialect.features & self.provider.features.keys(),
             stage_tools=stage_tools,
         )
         self._ask = ask
         self.background = Background(self, background, ask)
+        self._telemetry = part("telemetry", "auto")()
         self._manager = manager(profile.hooks)
         stages = [_made(item) for item in profile.stages]
         self.plan = Plan(stages, self._hooks, profile.strict, self.provider.prefix_bound, self.provider.price)
@@ -149,42 +166,9 @@ class Engine:
         self.context.instructions, self.context.keep = (instructions or "").strip(), keep
         self.context.features = self._features
         try:
-            return (yield from self._prepare(replace(call, trigger="manual", overflow=None, notes=())))
+            return (yield from self._prepare(replace(call, trigger="manual", **AFRESH)))
         finally:
             self.context.instructions, self.context.keep = "", None
-
-    def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
-        if self._last is None:
-            raise Unknown(f"session {self.id!r} has prepared no request yet")
-        refusal = refusal_of(self.view, error) if not self._raw and self.projection is not None else None
-        if refusal is None or self.projection is None:
-            raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
-        view = self.view
-        self.cache.refused()
-        if refusal.kind == "feature":
-            self.context.features -= {refusal.feature}  # also where it cannot be noted
-            refused = ((refusal.feature, REFUSED, True),)
-            request = yield from self._prepare(replace(self._last, trigger="auto", overflow=None, notes=refused))
-            request.report.warnings.append(
-                f"{refusal.feature} was refused, so it is off for this session; compact() switches it on again"
-            )
-            return request
-        tokens, limit = view.tokens, float(view.window.window)
-        notes: tuple[tuple[str, str, Any], ...] = ()
-        if refusal.kind != "bytes":
-            tokens, limit = sized(view, refusal)
-            self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
-            if refusal.kind == "tokens":
-                self._narrow(limit)
-            if refusal.limit and SMALLEST <= limit < self.provider.window:
-                notes = (("window", self._limit, limit),)
-        overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
-        try:
-            return (yield from self._prepare(replace(self._last, trigger="overflow", overflow=overflow, notes=notes)))
-        except ContextOverflow:
-            if refusal.kind != "bytes":
-                self.meter.forget()  # what was told may be wrong: a later request must get its chance
-            raise
 
     @property
     def _limit(self) -> str:
@@ -204,28 +188,6 @@ class Engine:
         ask = self.profile.ask
         size = ask.window or window_of(ask.model) or self.provider.window
         return Window.of(size, self.profile.thresholds)
-
-    def _observe(self, response: Any) -> tuple[bool, list[Job]]:
-        if self.projection is None or not self._prepared:
-            return False, []
-        view = self.view
-        try:
-            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
-        except Exception:  # whatever a response is, the agent goes on with it
-            usage = None
-        known = usage is not None and 0 < usage.total <= SANE * self.provider.window
-        if known and usage is not None and self.window.window < usage.seen <= self.provider.window:
-            self._sized(self.provider.window)  # it takes more than was believed
-        refusal = refusal_of(view, response)
-        if refusal is not None and refusal.kind == "tokens":
-            return True, []
-        if known and usage is not None:
-            self.meter.family = family_factor(usage.model) or self.meter.family
-            self.meter.observe(self.projection.path[-1].id, view.raw, usage.seen, view.on)
-            self.context.cleared = usage.cleared
-            if usage.split:
-                self.cache.correct(usage.read + usage.written, usage.total)
-        return False, self.background.begin()
 
     def runs(self, stage: Stage) -> bool:
         """Whether a stage's breaker is shut, and no working stage stands in for it."""
@@ -247,9 +209,9 @@ class Engine:
                 raise TrimtabError(f"may not yield {type(note).__name__}")
             try:
                 if since is not None and now.get(note.key) != since.notes(note.key):
-                    raise rules.Refused("changed meanwhile")
+                    raise Refused("changed meanwhile")
                 edit = rules.check(work.view, note)
-            except rules.Refused as refusal:
+            except Refused as refusal:
                 trouble.append(f"{stage}: a note was refused: {refusal}")
                 continue
             work.apply(edit)
@@ -286,8 +248,31 @@ class Engine:
         return self.dialect.result(call.id, text, False)
 
     def _prepare(self, given: Input) -> Generator[Ask, Any, Request]:
-        self._prepared, self._raw, self._last = False, True, given
         report = Report(given.trigger, cleared=self.context.cleared)
+        try:
+            with report.timed("pass", given.trigger):
+                request = yield from self._made(given, report)
+        except Exception as error:
+            report.error = type(error).__name__
+            self._tell(Request([], None, None, report=report))
+            raise
+        request.parameters = given.parameters
+        self._tell(request)
+        return request
+
+    def _tell(self, request: Request) -> None:
+        """Log the pass, without a word of the conversation, and tell whoever watches."""
+        report = request.report
+        freed, boundary = sum(one.freed for one in report.decisions), " with a boundary" * (report.boundary is not None)
+        said = (self.id, report.trigger, report.tokens_after, len(report.decisions), freed, boundary)
+        log.debug("session %s: %s pass, %.0f tokens, %d decisions free %.0f%s", *said)
+        if report.failures:
+            log.warning("session %s: %d failures in a pass, told in its report", self.id, len(report.failures))
+        with suppress(Exception):  # whoever watches does not stop the agent
+            self._telemetry.passed(self, request)
+
+    def _made(self, given: Input, report: Report) -> Generator[Ask, Any, Request]:
+        self._prepared, self._raw, self._last = False, True, given
         raw = Request(list(given.messages), given.system, given.tools, report=report)
         if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not raw.messages:
             return raw
@@ -306,7 +291,9 @@ class Engine:
 
         def render(projection: Projection) -> Request:
             view = View(projection, self.context)
-            return rendered(view, location, given.system, tools, self.provider.features)
+            made = rendered(view, location, given.system, tools, self.provider.features)
+            made.parameters = given.parameters
+            return made
 
         try:
             given = replace(given, notes=(*given.notes, *new))
@@ -369,6 +356,7 @@ class Engine:
         """What the report says of the request."""
         view = View(work, self.context)
         report.keys, report.weights = self._keys(work, head)
+        report.held = self.cache.held(report.keys, self.context.now)
         report.meter = {"factor": self.meter.factor, "hidden": self.meter.hidden(view.on)}
         report.tokens_after = view.tokens
         report.pins = view.pins
@@ -419,7 +407,9 @@ class Engine:
             self.context.guides = []
             report.decisions, report.refused, report.boundary, report.held = [], {}, None, held
             report.tokens_before = View(base, self.context).tokens
-            run = Pass(self.plan, base, self.context, report, given.trigger, idle, given.overflow, render)
+            run = Pass(
+                self.plan, base, self.context, report, given.trigger, idle, given.overflow, render, unbind=given.unbind
+            )
             run.work.banned = banned
             for name, key, data in given.notes:
                 run.work.write(name, key, data, "")

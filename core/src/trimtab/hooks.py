@@ -11,8 +11,9 @@ from trimtab.draft import Draft, Work
 from trimtab.edits import Guide, Insert, Pin, Warn
 from trimtab.errors import TrimtabError, Veto, plain
 from trimtab.hookspecs import Source, Trigger
+from trimtab.neighbours import NoRoom, Refused
+from trimtab.pinning import pin
 from trimtab.projection import Pinned, Projection
-from trimtab.rules import NoRoom, Refused
 from trimtab.view import View
 
 __all__ = ["BROKEN", "VETO", "bounded", "judge", "pins", "start"]
@@ -49,7 +50,8 @@ def _called(work: Work, hook: str, **arguments: Any) -> Iterator[tuple[str, list
             continue
         yielded: list[Any] = []
         try:
-            yielded.extend(bounded(call, work.projection))
+            with work.report.timed("hook", f"{name}.{hook}"):
+                yielded.extend(bounded(call, work.projection))
         except Veto as veto:
             try:
                 for said in yielded:  # of a hook that refuses, only what it says to the user counts
@@ -95,7 +97,7 @@ def pins(work: Work, trigger: Trigger) -> None:
                     _warn(work, name, said)
                 elif not isinstance(said, Pin):
                     raise Refused(f"pre_compact may not yield {type(said).__name__}")
-                elif (edit := rules.pin(work.view, said)) is None:
+                elif (edit := pin(work.view, said)) is None:
                     continue
                 elif edit.moving:
                     moving[edit.key] = Pinned(edit.block, edit.text, edit.reason, moving=True)

@@ -180,6 +180,16 @@ class Ledger:
         keys = (self.originals.get(id) or self.originals.get(message) for id, message in ids)
         return [self.blobs.path(key) for key in dict.fromkeys(keys) if key]
 
+    def stored(self, path: str) -> str | None:
+        """The text at a path (or under its last part) of the originals that this session hides; None for another.
+
+        Raises `StorageError`.
+        """
+        key = self.blobs.owns(path) or path
+        if key not in self.originals.values() or not key.endswith(".txt"):
+            return None
+        return self.blobs.get(key).decode("utf-8", "replace")
+
     def original(self, id: str) -> tuple[str, Any] | None:
         """A stored message: (its parent's id, its wire form); None where it was never hidden."""
         key = self.originals.get(id)

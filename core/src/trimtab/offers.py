@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from trimtab import rules
 from trimtab.dialect import Tool
 from trimtab.edits import KERNEL
 from trimtab.errors import TrimtabError, plain, told
 from trimtab.hooks import BROKEN, bounded
+from trimtab.neighbours import Refused
 from trimtab.report import Report
+from trimtab.rules import data
 from trimtab.stage import Stage
 from trimtab.view import View
 
@@ -33,7 +34,7 @@ def offered(view: View, stages: Sequence[Stage], taken: Sequence[str], report: R
     for stage in stages:
         try:
             mine = [_row(stage.name, tool) for tool in bounded(stage.tools(view), view.projection)]
-        except (*BROKEN, rules.Refused) as error:
+        except (*BROKEN, Refused) as error:
             if strict:
                 raise
             report.failures.append(f"{stage.name}: {told(error)}")
@@ -45,7 +46,7 @@ def offered(view: View, stages: Sequence[Stage], taken: Sequence[str], report: R
 def _row(stage: str, tool: Any) -> dict[str, Any]:
     if not isinstance(tool, Tool):
         raise TrimtabError(f"tools() may not give {type(tool).__name__}")
-    name, description, schema = plain(tool.name), plain(tool.description), rules.data(tool.schema)
+    name, description, schema = plain(tool.name), plain(tool.description), data(tool.schema)
     if not NAME.fullmatch(name) or not isinstance(schema, dict) or _broken(description):
         raise TrimtabError(f"no provider takes the tool {name[:80]!r}: a name, a text and a schema are needed")
     return {"stage": stage, "name": name, "description": description, "schema": schema}

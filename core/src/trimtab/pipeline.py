@@ -14,13 +14,17 @@ from typing import Any
 from trimtab import hooks
 from trimtab.ask import Ask, checked
 from trimtab.conversation import Message
+from trimtab.dialect import Usage
 from trimtab.draft import Draft, Plan, Work
-from trimtab.edits import RESTORED, Edit, Repair, Replace, Restore, Tag, message_ids
+from trimtab.edits import RESTORED, Drop, Edit, Repair, Replace, Restore, Tag, message_ids
 from trimtab.errors import AskFailed, Overflow, TrimtabError
 from trimtab.hookspecs import Source, Trigger
+from trimtab.neighbours import Refused
 from trimtab.projection import Projection
+from trimtab.provider import price_of
 from trimtab.report import Report
 from trimtab.stage import Stage
+from trimtab.thinking import check_emptied, thinking
 from trimtab.view import Context, View
 from trimtab.when import HORIZON, Opening, opening
 
@@ -55,6 +59,8 @@ class Pass:
         idle: float,
         overflow: Overflow | None,
         render: Callable[[Projection], Any],
+        *,
+        unbind: bool = False,
     ) -> None:
         self.plan = plan
         self.trigger: Trigger = trigger
@@ -62,9 +68,11 @@ class Pass:
         self.report = report
         self.overflow = overflow
         """What was refused: then the pass only recovers."""
+        self.unbind = unbind
+        """Whether the provider refused thinking as bound to another conversation."""
         self.render = render
         """The request as a projection shows it."""
-        context.trigger, context.advise = trigger, self._pins
+        context.trigger, context.advise, context.native = trigger, self._pins, {}
         self.manual = trigger == "manual"
         self.work = Work(plan, projection, context, report, manual=self.manual)
         self._pinned: set[Trigger] = set()
@@ -93,6 +101,8 @@ class Pass:
         self._tag()
         self._restore()
         self._evicted()
+        if self.unbind:
+            self._unbind()
         if self.overflow is None:
             yield from self._stages()
             view = self.work.view
@@ -169,6 +179,22 @@ class Pass:
             if depth >= work.context.held or not work.view.offers("cache_edits"):
                 work.take(Opening(everything=True), Replace(id, evict.text, "no longer in the cache"), draft)
         work.add(draft)
+
+    def _unbind(self) -> None:
+        """Have the provider leave out what it refuses of thinking; else all of it goes, for it cannot tell which."""
+        work, draft = self.work, Draft("kernel", free=False, breaks=1)
+        edit: Edit | None = work.unbinding()
+        if edit is None:
+            ids = tuple(id for _, id in thinking(work.view, -1))
+            try:
+                check_emptied(work.view, ids)
+            except Refused:
+                return
+            edit = Drop(ids, "the provider refused it") if ids else None
+        if edit is not None:
+            work.apply(edit)
+            draft.edits.append(edit)
+            work.add(draft)
 
     def _restore(self) -> None:
         """Carry out what `Session.restore` asked for, as an edit like any other; what is refused stays asked for."""
@@ -248,7 +274,8 @@ class Pass:
         free: list[Edit] = []
         back = work.mark()
         try:
-            yield from self._drive(stage, call or (lambda: stage.propose(work.view)), gate, draft, free)
+            with self.report.timed("stage", stage.name):
+                yield from self._drive(stage, call or (lambda: stage.propose(work.view)), gate, draft, free)
         except hooks.BROKEN as error:
             back()
             if not isinstance(error, AskFailed) or error.asked:
@@ -324,13 +351,25 @@ class Pass:
         if view.asks and gate.target is not None:
             self.plan.vain[key] = view.tokens  # until it turns out not to be
         try:
-            if ask.shared:
-                ask = replace(ask, request=self.render(work.projection))
-            return (yield from answered(ask, view))
+            if ask.shared or ask.native:
+                ask = replace(ask, request=self._request(ask))
+            with self.report.timed("ask", ask.purpose):
+                answer = yield from answered(ask, view)
+            if ask.native and getattr(answer, "block", None) is not None:
+                view.context.native[message_ids(ask.covers)] = answer.block  # type: ignore[attr-defined]
+            return answer
         except AskFailed as error:
             if view.asks:
                 self.report.warnings.append(f"{stage.name}: no answer: {error}")
             return error
+
+    def _request(self, ask: Ask) -> Any:
+        """The request as it stands; where the provider shall summarise, up to the end of what it covers."""
+        request, covered = self.render(self.work.projection), set(message_ids(ask.covers))
+        if not ask.native:
+            return request
+        ends = (n for n, item in enumerate(self.work.projection.items, 1) if not covered.isdisjoint(item.covers))
+        return replace(request, messages=request.messages[: max(ends, default=0)])
 
     def _pins(self) -> None:
         """Ask the pin hooks once, and anew if what looked like free edits only turns out to break (R10)."""
@@ -343,6 +382,15 @@ class Pass:
             hooks.pins(self.work, trigger)
 
 
+def _count(answer: Any, ask: Ask, view: View) -> None:
+    """Add what a question took to what the session spent, where the asker tells it."""
+    said = getattr(answer, "usage", None)
+    usage = said if isinstance(said, Usage) or said is None else view.projection.dialect.usage(said)
+    if usage is not None:
+        price = price_of(usage.model or ask.model)
+        view.context.savings.asked(usage, price or view.context.price)
+
+
 def _unasked(why: str) -> AskFailed:
     failed = AskFailed(f"not asked: {why}")
     failed.asked = False
@@ -351,11 +399,14 @@ def _unasked(why: str) -> AskFailed:
 
 def answered(ask: Ask, view: View) -> Generator[Ask, Any, str]:
     """Ask, and check the answer; raises `AskFailed`, which tells where the question was too long."""
-    projection = view.projection
+    projection, context = view.projection, view.context
     covered = {id.partition(".")[0] for id in message_ids(ask.covers)}
     room = sum(item.tokens for item in projection.items if not covered.isdisjoint(item.covers))
+    ask = replace(ask, model=ask.model or context.ask_model, timeout=ask.timeout or context.ask_timeout)
     try:
-        return checked(ask, (yield ask), room, projection.conversation.count)
+        answer = yield ask
+        _count(answer, ask, view)
+        return checked(ask, answer, room, projection.conversation.count)
     except AskFailed as error:
         refusal = projection.dialect.refusal(error.__cause__) if error.__cause__ is not None else None
         if refusal is not None and refusal.kind == "tokens":

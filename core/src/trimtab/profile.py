@@ -57,6 +57,8 @@ class Cache(_Section):
     """Seconds, or ``5m``, ``1h``: how long a prefix is kept."""
     minimum: Size | None = None
     """Tokens; shorter prefixes are not kept."""
+    breakpoints: bool = True
+    """Whether a client marks what is to be cached, where the caller marks nothing and the provider wants it marked."""
     step: Annotated[Size, Field(gt=0)] | None = None
     """Tokens; what is read is a multiple of it."""
 
@@ -97,6 +99,10 @@ class Service(_Section, allow_inf_nan=False):
     """Whether it deletes results from its cache on request; a text is the beta header that this needs."""
     context_management: bool = False
     """Whether it clears old results and thinking by itself when a request parameter says so."""
+    drop_block: bool = False
+    """Whether it leaves out thinking that is bound to what an edit changed; else trimtab removes it."""
+    compaction: bool = False
+    """Whether it writes summaries by itself, for stages with a writer of that name."""
 
 
 class Answers(_Section):
@@ -105,6 +111,8 @@ class Answers(_Section):
     model: str = ""
     window: Window | None = None
     """Tokens, answer included."""
+    timeout: Duration | None = None
+    """Seconds, or ``60s``, that an answer may take; unless said, what the asker has."""
 
 
 class Thresholds(_Section):

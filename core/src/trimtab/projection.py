@@ -13,6 +13,7 @@ from typing import Any
 
 from trimtab.conversation import OVERHEAD, Block, Conversation, Message, Wire, digest, tag, tag_of
 from trimtab.edits import (
+    UNTAKEN,
     Drop,
     Edit,
     Evict,
@@ -163,7 +164,7 @@ class Projection:
                     self._renew(id)
         elif isinstance(edit, Evict):
             self._renew(edit.block.partition(".")[0])
-        elif not isinstance(edit, (Note, Param, Pin)):
+        elif not isinstance(edit, (Note, Param, Pin)) or getattr(edit, "key", "") == UNTAKEN:
             self._lay()
 
     def _place(self, message: Message) -> None:
@@ -327,7 +328,7 @@ class Projection:
                 start = end
 
     def _fold(self, fold: Fold, start: int, end: int) -> Item:
-        wire = self.dialect.user([fold.text, *fold.carried])
+        wire = self.dialect.user([fold.block if self.native(fold) else fold.text, *fold.carried])
         return Item(
             digest(wire),
             "user",
@@ -339,6 +340,10 @@ class Projection:
             text=fold.text,
             covers=fold.run,
         )
+
+    def native(self, fold: Fold) -> bool:
+        """Whether the provider's own block stands in the place of a fold's text: it takes it, as far as is known."""
+        return fold.block is not None and not self.state.notes.get(UNTAKEN)
 
     def fold_tokens(self, fold: Fold) -> int:
         """Uncalibrated tokens of the message that stands for a run."""

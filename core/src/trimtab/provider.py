@@ -8,7 +8,10 @@ from typing import Any
 
 from trimtab.parts import part
 
-__all__ = ["Price", "Provider", "family_factor", "resolve", "window_of"]
+__all__ = ["Price", "Provider", "family_factor", "price_of", "resolve", "window_of"]
+
+FEATURES = ("cache_edits", "compaction", "context_management", "drop_block")
+"""What a profile may say that the server does."""
 
 WINDOW = 200_000
 """Tokens assumed where neither the profile nor the table knows the model: the smallest window of today's models."""
@@ -16,12 +19,13 @@ WINDOW = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars per million input tokens. ``cliffs``: (prompt tokens, factor on the whole request) pairs."""
+    """Dollars per million tokens. ``cliffs``: (prompt tokens, factor on the whole request) pairs."""
 
     input: float = 0.0
     cache_read: float = 0.0
     cache_write: float = 0.0
     cliffs: tuple[tuple[int, float], ...] = ()
+    output: float = 0.0
 
     def cost(self, *, read: float, write: float, fresh: float) -> float:
         """Dollars for the input side of one request, given its tokens by kind."""
@@ -66,8 +70,6 @@ def resolve(settings: Any) -> Provider:
         return getattr(model, name, default) if stated is None else stated
 
     ttl, price = fact(settings.cache, "ttl", 300.0), fact(settings, "price", None)
-    write = "cache_write_1h" if ttl > 300.0 else "cache_write"
-    cliffs = fact(settings.price, "cliffs", ())
     return Provider(
         model=settings.model,
         known=model is not None,
@@ -75,11 +77,23 @@ def resolve(settings: Any) -> Provider:
         ttl=ttl,
         minimum=fact(settings.cache, "minimum", 1024),
         step=fact(settings.cache, "step", 1),
-        price=Price(price.input, price.cache_read, getattr(price, write), cliffs) if price else Price(),
+        price=_price(price, ttl, fact(settings.price, "cliffs", ())),
         prefix_bound=fact(settings, "prefix_bound", False),
         factor=fact(settings, "factor", 1.2),
-        features={name: on for name in ("cache_edits", "context_management") if (on := getattr(settings, name))},
+        features={name: on for name in FEATURES if (on := getattr(settings, name))},
     )
+
+
+def _price(price: Any, ttl: float, cliffs: tuple[tuple[int, float], ...]) -> Price:
+    """What the profile or the table says of prices, for one time to live of the cache."""
+    write = "cache_write_1h" if ttl > 300.0 else "cache_write"
+    return Price(price.input, price.cache_read, getattr(price, write), cliffs, price.output) if price else Price()
+
+
+def price_of(model: str) -> Price | None:
+    """The price of a model; None for an unknown one."""
+    found = part("models", "table")(model) if model else None
+    return _price(found.price, found.ttl, found.cliffs) if found is not None else None
 
 
 def window_of(model: str) -> int | None:

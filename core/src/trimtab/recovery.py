@@ -36,12 +36,18 @@ def refusal_of(view: View, said: Any) -> Refusal | None:
     unsized = refusal is not None and not (refusal.tokens or refusal.limit)
     if refusal is None or (unsized and (answer or refusal.kind == "unknown") and view.tokens < NEAR * window):
         return None
-    if refusal.kind == "feature" and not view.offers(refusal.feature):
+    if refusal.kind == "feature" and not view.offers(refusal.feature) and refusal.feature not in _shown(view):
         return None
     most = SANE * window
     tokens = refusal.tokens if 0 < refusal.tokens <= most else 0.0
     limit = refusal.limit if 0 < refusal.limit <= most else 0.0
     return replace(refusal, tokens=tokens, limit=limit)
+
+
+def _shown(view: View) -> set[str]:
+    """Features that the request was made with though the profile does not name them."""
+    boundary = view.projection.boundary
+    return {"compaction"} if boundary is not None and view.projection.native(boundary) else set()
 
 
 def _read(view: View, said: Any) -> tuple[Usage | None, Refusal | None]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from trimtab.projection import Pinned
 
-__all__ = ["Boundary", "Outcome", "Report"]
+__all__ = ["Boundary", "Outcome", "Report", "Timing"]
 
 
 @dataclass(slots=True)
@@ -61,6 +63,18 @@ class Boundary:
         return {**said, "stages": list(self.stages)}
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a part of a pass took. A stage's time holds that of its questions, the pass's all."""
+
+    kind: Literal["ask", "hook", "pass", "stage"]
+    name: str
+    """Of the plugin; of a question its purpose, of a pass its trigger."""
+    start: float
+    """Epoch seconds."""
+    seconds: float
+
+
 @dataclass(slots=True)
 class Report:
     """One pass. ``keys`` and ``weights`` describe the request: element 0 is system and tools, then one per message."""
@@ -72,6 +86,8 @@ class Report:
     failures: list[str] = field(default_factory=list)
     """Plugins that raised, with what they raised; their edits were dropped."""
     warnings: list[str] = field(default_factory=list)
+    error: str = ""
+    """The class of the error that the pass ended with; then there is no request."""
     repairs: int = 0
     tokens_before: float = 0.0
     tokens_after: float = 0.0
@@ -87,6 +103,17 @@ class Report:
     """The one that this pass made."""
     cleared: float = 0.0
     """Tokens that the provider says it cleared by itself from the request before this one."""
+    timings: list[Timing] = field(default_factory=list)
+    """In the order in which they ended, the pass last."""
+
+    @contextmanager
+    def timed(self, kind: Literal["ask", "hook", "pass", "stage"], name: str) -> Iterator[None]:
+        """Take the time of a part."""
+        start, begun = time.time(), time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings.append(Timing(kind, name, start, time.perf_counter() - begun))
 
     @property
     def ends(self) -> list[float]:
@@ -103,6 +130,7 @@ class Report:
             "trigger": self.trigger,
             "decisions": [{name: getattr(outcome, name) for name in Outcome.__slots__} for outcome in self.decisions],
             "refused": {stage: dict(reasons) for stage, reasons in self.refused.items()},
+            "error": self.error,
             "failures": self.failures,
             "warnings": self.warnings,
             "boundary": asdict(self.boundary) if self.boundary else None,
@@ -111,4 +139,5 @@ class Report:
             "cleared": self.cleared,
             "tokens_before": round(self.tokens_before),
             "tokens_after": round(self.tokens_after),
+            "timings": [{**asdict(one), "seconds": round(one.seconds, 6)} for one in self.timings],
         }

@@ -27,6 +27,8 @@ class Request:
     extra: dict[str, Any] = field(default_factory=dict)
     """Further arguments of the request, as the provider's client takes them."""
     report: Report = field(default_factory=Report)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What else the caller's request says, as he told it: for whoever asks something over the same prefix."""
 
 
 def rendered(view: View, location: Location, system: Any, tools: Any, features: Mapping[str, Any]) -> Request:
@@ -39,7 +41,10 @@ def rendered(view: View, location: Location, system: Any, tools: Any, features: 
     else:
         messages = [_shown(dialect, item, location) for item in work.items]
     inserts = [text for text, _ in work.state.inserts.get("system", ())]
+    boundary = work.boundary
     asked = {name: settings for name, settings in work.state.params.items() if view.offers(name)}
+    if boundary is not None and work.native(boundary):
+        asked["compaction"] = True
     if view.offers("cache_edits"):
         asked["cache_edits"] = features["cache_edits"]
         messages = dialect.evicting(messages, work.deletions())

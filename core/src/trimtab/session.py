@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trimtab.answers import Answers
 from trimtab.ask import Asker, adrive, drive
 from trimtab.background import Submit, daemon
 from trimtab.commit import record
 from trimtab.draft import Draft
 from trimtab.edits import KERNEL, Note, lasting
-from trimtab.engine import Engine, Input
+from trimtab.engine import Input
 from trimtab.errors import Unknown
 from trimtab.ledger import Ledger
 from trimtab.parts import part
@@ -20,12 +21,13 @@ from trimtab.pipeline import ASKED
 from trimtab.profile import Profile, load
 from trimtab.report import Boundary, Outcome
 from trimtab.request import Request
+from trimtab.savings import Saved
 from trimtab.stores import BlobStore, LedgerStore
 
 __all__ = ["Session"]
 
 
-class Session(Engine):
+class Session(Answers):
     """Opened by `Session.open`; safe to use from several threads, and with other processes on the same store."""
 
     @classmethod
@@ -65,19 +67,33 @@ class Session(Engine):
 
     # ------------------------------------------------------------------ requests
 
-    def prepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
+    def prepare(
+        self,
+        messages: Sequence[Any],
+        system: Any = None,
+        tools: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Request:
         """The request to send for these messages (the whole history, in the provider's format).
 
-        Raises `ContextOverflow` where it cannot be brought below the window; any other trouble is reported and the
-        last view plus the new messages is returned (``strict: true`` raises instead).
+        ``parameters``: what else the request says (model, thinking, tool choice); whoever asks something over the same
+        prefix says the same, so that it stays the same. Raises `ContextOverflow` where it cannot be brought below the
+        window; any other trouble is reported and the last view plus the new messages is returned (``strict: true``
+        raises instead).
         """
         with self.lock:
-            return drive(self._prepare(Input(list(messages), system, tools)), self._ask)
+            return drive(self._prepare(Input(list(messages), system, tools, parameters or {})), self._ask)
 
-    async def aprepare(self, messages: Sequence[Any], system: Any = None, tools: Any = None) -> Request:
+    async def aprepare(
+        self,
+        messages: Sequence[Any],
+        system: Any = None,
+        tools: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Request:
         """`prepare` for event loops: ``ask`` may return an awaitable."""
         async with self.lock:
-            return await adrive(self._prepare(Input(list(messages), system, tools)), self._ask)
+            return await adrive(self._prepare(Input(list(messages), system, tools, parameters or {})), self._ask)
 
     def compact(
         self,
@@ -160,6 +176,10 @@ class Session(Engine):
         known = {edit.key: edit.data for _, edit in rows if isinstance(edit, Note)}
         known = known if self.projection is None else self.projection.state.notes
         return {key: data for key, data in known.items() if not key.startswith(KERNEL)}
+
+    def saved(self) -> Saved:
+        """What it saved since it was opened here, from the usage that `observe` was told."""
+        return self.context.savings.total
 
     def boundaries(self) -> list[Boundary]:
         """The boundaries that were ever made in this session, on all branches, also undone ones, the oldest first."""

@@ -11,6 +11,8 @@ from trimtab.edits import KERNEL, REFUSED, RESTORED, hidden
 from trimtab.hookspecs import Trigger
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
+from trimtab.provider import Price
+from trimtab.savings import Savings
 from trimtab.tokens import Meter
 from trimtab.toolclass import ToolClass, classify, path_of
 from trimtab.window import Window
@@ -29,6 +31,7 @@ class Context:
     """Tool-name pattern to tool class."""
     stored: Callable[[str], str]
     owns: Callable[[str], str | None]
+    original: Callable[[str], str | None]
     unsent: bool = False
     """`history: unsent`: nothing counts as sent."""
     now: float = 0.0
@@ -50,6 +53,12 @@ class Context:
     asks: bool = False
     ask_window: Window = field(kw_only=True)
     asks_same: bool = True
+    ask_model: str = ""
+    ask_timeout: float | None = None
+    native: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    """By run, the blocks of the provider's own summaries that came in this pass."""
+    savings: Savings = field(kw_only=True)
+    price: Price = field(kw_only=True)
     features: frozenset[str] = frozenset()
     """Server features that the profile switches on and the dialect knows."""
     cleared: float = 0.0
@@ -396,7 +405,7 @@ class View:
     # ---------------------------------------------------------------- what the provider does, and what the model may
 
     def offers(self, feature: str) -> bool:
-        """Whether the provider has a feature (``cache_edits``, ``context_management``) and did not refuse it."""
+        """Whether the provider has a feature (as the profile's ``provider`` names them) and did not refuse it."""
         return feature in self.context.features and not self.notes(f"{KERNEL}{feature}:{REFUSED}")
 
     @property
@@ -434,6 +443,13 @@ class View:
     def stored_text(self, text: str) -> str:
         """Where the ``full`` text of a fold will lie."""
         return self.context.stored(text)
+
+    def original(self, path: str) -> str | None:
+        """The text that a placeholder of this session points to, by its path or its last part; None where none does.
+
+        Raises `StorageError`.
+        """
+        return self.context.original(path)
 
     def is_stored(self, path: str) -> bool:
         """Whether a path leads to an original that we stored."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from summaries import GOOD, opened
-from trimtab import Fold, Hook, Scripted, Session, Stage, Veto, hookimpl, load
+from trimtab import Answer, Ask, Fold, Hook, Scripted, Session, Stage, Veto, hookimpl, load
 from trimtab.summary import SECTIONS, Keep, span
 from trimtab.testing.material import rounds
 from trimtab_auto_compact import AutoCompact, CompactOptions
@@ -78,6 +78,40 @@ def test_a_bad_answer_is_replaced_by_rules(bad: Any) -> None:
     assert "/src/f28.py" in text
     fold = made.ledger.decisions[0].edits[0]
     assert fold.reason.startswith("29 rounds summarised by rule: ")
+
+
+def by_provider(answer: Any, offers: bool = True) -> tuple[Any, list[Ask]]:
+    """A request in which the provider was to summarise, and what it was asked."""
+    asked: list[Ask] = []
+
+    def asker(ask: Ask) -> Any:
+        asked.append(ask)
+        return answer
+
+    provider = {"kind": "anthropic", "window": 200_000, "prefix_bound": False, "compaction": offers}
+    made = opened({"auto-compact": {**OPEN, "writer": "provider"}}, asker=asker, provider=provider)
+    return made.prepare(rounds("anthropic", 30)), asked
+
+
+def test_the_provider_writes_it() -> None:
+    """Its block stands first; it was given what it stands for, and told what to mind."""
+    block = {"type": "compaction", "content": GOOD, "signature": "sealed"}
+    request, (ask,) = by_provider(Answer(GOOD, block=block))
+    assert request.messages[0] == {"role": "user", "content": [block]}
+    assert request.messages[1:] == rounds("anthropic", 30)[-2:]
+    assert ask.native
+    assert ask.request.messages == rounds("anthropic", 30)[:-2]
+    assert request.report.decisions[0].reason == "29 rounds summarised by the provider"
+
+
+@pytest.mark.parametrize(("answer", "offers"), [("no summary", True), (Answer("x", block={}), True), (GOOD, False)])
+def test_rules_write_what_the_provider_does_not(answer: Any, offers: bool) -> None:
+    """Where its summary cannot be used, or it writes none, rules do it."""
+    request, asked = by_provider(answer, offers)
+    (text,) = summaries(request.messages)
+    assert "Written by rule" in text
+    assert len(asked) == offers
+    assert request.extra == {}
 
 
 def _answer(bad: Any) -> Any:

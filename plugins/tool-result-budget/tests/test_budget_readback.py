@@ -30,6 +30,7 @@ def start(opened: Any, talk: Any, shown: Any, folder: Path, text: str, **options
         ("Grep", {"pattern": "x", "path": "PATH"}),
         ("mcp__fs__read_text_file", {"path": "PATH"}),
         ("mcp__wiki__ask", {"path": "PATH"}),
+        ("read_result", {"id": "NAME", "offset": 0, "limit": 20_000}),
     ],
 )
 def test_H64_is_never_stored_again(
@@ -45,7 +46,7 @@ def test_H64_is_never_stored_again(
 def _put(value: Any, path: str) -> Any:
     if isinstance(value, list):
         return [_put(item, path) for item in value]
-    return value.replace("PATH", path) if isinstance(value, str) else value
+    return value.replace("PATH", path).replace("NAME", Path(path).name) if isinstance(value, str) else value
 
 
 def test_H64_a_path_with_spaces_in_a_command(opened: Any, talk: Any, shown: Any, tmp_path: Path) -> None:

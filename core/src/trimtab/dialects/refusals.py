@@ -100,15 +100,22 @@ _BYTES = _pattern(
 )
 _FEATURES = {
     "context_management": _pattern(r"context[_-]management|clear_tool_uses|clear_thinking"),
+    "drop_block": _pattern(r"block_binding|thinking-binding-controls"),
+    "compaction": _pattern(
+        r"compaction_(?:block|content|signature|tool_changes)[a-z_]*|compact-2026|'?compaction'? block"
+    ),
     # the value of its header is not known; that of the other one is
     "cache_edits": _pattern(r"cache_edits|cache_reference|anthropic-beta.{0,3} header|beta flag"),
 }
 """Words of a bad request that name a feature, the one with the known header first."""
 
+_BOUND = _pattern(r"invalid .{0,3}signature.{0,3} in .{0,3}thinking")
+"""Words of a bad request whose thinking was made of something else."""
+
 _BROKEN = _pattern(
     # thinking that was changed, or is missing
     r"invalid .{0,3}signature|thought_?signature|in the latest assistant message cannot be modified"
-    r"|reasoning_content|block_binding"
+    r"|reasoning_content"
     # calls and results that do not pair up
     r"|without .{0,3}tool_result.{0,3} blocks|unexpected .{0,3}tool_use_id|must be followed by tool messages"
     r"|must be a response to a preceding message|toolresult blocks|no tool (?:output|call) found for function call"
@@ -141,6 +148,8 @@ def refusal(error: Any) -> Refusal | None:
         return Refusal("bytes")
     if status not in (400, 422) and (status or "invalid_request_error" not in text):
         return None
+    if _BOUND.search(text):
+        return Refusal("thinking")
     for feature, pattern in _FEATURES.items():
         if pattern.search(text):
             return Refusal("feature", feature=feature)

@@ -5,7 +5,7 @@ For authors of stages; the kernel does not use it.
 
 from __future__ import annotations
 
-from trimtab.summary.asking import RETRIES, ROOM, Written, summarise
+from trimtab.summary.asking import RETRIES, ROOM, Writer, Written, summarise
 from trimtab.summary.frame import boundary
 from trimtab.summary.keep import Keep, scaled, span, tail
 from trimtab.summary.mechanical import RULE, mechanical
@@ -21,6 +21,7 @@ __all__ = [
     "SHED",
     "Keep",
     "Transcript",
+    "Writer",
     "Written",
     "boundary",
     "counted",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trimtab import Ask, AskFailed
 from trimtab.summary.keep import scaled
 from trimtab.summary.mechanical import mechanical
-from trimtab.summary.prompt import SECTIONS, about_shared, about_text, summary_in
+from trimtab.summary.prompt import SECTIONS, about_all, about_shared, about_text, summary_in
 from trimtab.summary.transcript import transcript
 
 if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["RETRIES", "ROOM", "Written", "summarise"]
+__all__ = ["RETRIES", "ROOM", "Writer", "Written", "summarise"]
 
 ROOM = 10_000
 """Tokens that a summary takes at most on a window of 200k (chosen)."""
@@ -27,37 +27,47 @@ RETRIES = 3
 """Times that a question which was itself too long is asked again, shorter (chosen)."""
 
 
+Writer = Literal["mechanical", "model", "provider"]
+"""Who summarises: rules, a model that is asked, the provider of the session by itself."""
+
+
 class Written(NamedTuple):
     """A summary and who wrote it."""
 
     text: str
-    by: Literal["mechanical", "model"]
+    by: Writer
     why: str = ""
-    """Why no model wrote it where one should have."""
+    """Why not who should have written it."""
+    block: Any = None
+    """What the provider wants back in the place of the text, if it wrote it."""
 
 
 def summarise(
     view: View,
     run: Sequence[Item],
     *,
-    writer: Literal["mechanical", "model"] = "model",
+    writer: Writer = "model",
     shared: bool = True,
     room: float = ROOM,
 ) -> Generator[Ask, str, Written]:
     """Summarise a run in at most ``room`` tokens (on a window of 200k; in proportion on a smaller one).
 
     A model is asked behind the request as it stands (``shared``), which the provider has in its cache, if that is the
-    session's model and its window takes it; else about the run as a text. Where nobody can be asked, or no answer can
-    be used, the mechanical writer does it.
+    session's model and its window takes it; else about the run as a text. The provider (``writer="provider"``) is asked
+    where it offers that and the run starts where the view starts. Where nobody can be asked, or no answer can be used,
+    the mechanical writer does it.
     """
     weight = view.context.meter.factor * sum(item.tokens for item in run)
     most = min(scaled(view, room), SHARE * weight)
     why = ""
-    if writer == "model":
-        try:
+    try:
+        if writer == "model":
             return Written((yield from _asked(view, run, int(most), shared)), "model")
-        except AskFailed as failed:
-            why = str(failed)
+        if writer == "provider":
+            answer = yield from _native(view, run, int(most))
+            return Written(summary_in(answer), "provider", block=getattr(answer, "block", None))
+    except AskFailed as failed:
+        why = str(failed)
     return Written(mechanical(view, run, most), "mechanical", why)
 
 
@@ -87,6 +97,14 @@ def _asked(view: View, run: Sequence[Item], most: int, shared: bool) -> Generato
                 raise
             made = made.lighter(failed.overflow.gap)
     raise AskFailed("not one round of what is to be summarised fits into the window of the model that is asked")
+
+
+def _native(view: View, run: Sequence[Item], most: int) -> Generator[Ask, str, str]:
+    """The provider's own summary; raises `AskFailed`."""
+    if not view.offers("compaction") or not view.asks:
+        raise AskFailed("the provider writes no summaries" if view.asks else "nobody can be asked")
+    answer = yield Ask(about_all(view, most), run, SECTIONS, most=most, native=True, check=summary_in)
+    return answer
 
 
 def _left_out(rounds: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trimtab import Fold
 from trimtab.summary.runs import following
@@ -33,8 +33,8 @@ BRIEF = 300
 TRIGGERS = {"manual": "shortened on request", "overflow": "refused as too large"}
 
 
-def boundary(view: View, run: Sequence[Item], text: str, reason: str) -> Fold:
-    """The fold of ``run`` whose summary is ``text``.
+def boundary(view: View, run: Sequence[Item], text: str, reason: str, block: Any = None) -> Fold:
+    """The fold of ``run`` whose summary is ``text``; ``block`` is what the provider wants back in its place.
 
     It says what it stands for and where the full text of that is; where the summary is not itself short, also why it
     was made, how large the request was and what follows verbatim.
@@ -50,7 +50,7 @@ def boundary(view: View, run: Sequence[Item], text: str, reason: str) -> Fold:
         way=way(path),
     )
     inner = neutral(clean(f"{heading}\n{text}"), TAG)
-    return Fold(run, f"<{TAG}>\n{inner}\n</{TAG}>", reason, full=full)
+    return Fold(run, f"<{TAG}>\n{inner}\n</{TAG}>", reason, block=block, full=full)
 
 
 def _messages(count: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from trimtab.rules import latest
+from trimtab.neighbours import latest
 from trimtab.summary.runs import mended
 from trimtab.values import Size
 

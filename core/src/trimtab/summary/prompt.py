@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trimtab.projection import Item
     from trimtab.view import View
 
-__all__ = ["FRAME", "SECTIONS", "about_shared", "about_text", "summary_in"]
+__all__ = ["FRAME", "SECTIONS", "about_all", "about_shared", "about_text", "summary_in"]
 
 SECTIONS = (
     "## Request and intent",
@@ -67,6 +67,8 @@ Stop the work here and summarise the conversation so far. {part} What tools, fil
 instruction in it.
 """
 
+ALL = "All of it will be taken away."
+
 PART = """\
 All but its last {count} messages will be taken away; these stay, from the one of the {role} that starts {said}. \
 Summarise what comes before them."""
@@ -87,12 +89,17 @@ _WRAP = re.compile(r"</?summary>", re.IGNORECASE)
 def about_shared(view: View, run: Sequence[Item], most: int) -> str:
     """The prompt that follows the request itself; the messages behind the run are named, for they stay."""
     after = following(view, run)
-    part = "All of it will be taken away."
+    part = ALL
     if after:
         message = after[0].message
         said = next((block.text for block in message.blocks if block.text.strip()), "") if message else after[0].text
         part = PART.format(count=len(after), role=after[0].role, said=repr(flat(said, 120)))
     return SHARED.format(part=part) + _task(view, most) + LAST
+
+
+def about_all(view: View, most: int) -> str:
+    """What the provider is to mind when it summarises all that it is given."""
+    return SHARED.format(part=ALL) + _task(view, most) + LAST
 
 
 def about_text(view: View, text: str, most: int) -> str:

@@ -44,6 +44,9 @@ CLOCKS = frozenset(
     ]
 )
 
+TIMING = "trimtab.report"
+"""Takes the time of hooks, which a stage's look at the guides calls."""
+
 _watching: dict[int, list[str]] = {}
 """Thread to what it was seen doing."""
 _hooked = False
@@ -58,7 +61,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _profile(frame: FrameType, event: str, function: Any) -> None:
-    if event != "c_call":
+    if event != "c_call" or frame.f_globals.get("__name__") == TIMING:
         return
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     module = getattr(owner, "__name__", "") if not isinstance(owner, type) else ""

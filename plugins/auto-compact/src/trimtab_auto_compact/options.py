@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from trimtab import StageOptions
-from trimtab.summary import ROOM, Keep
+from trimtab.summary import ROOM, Keep, Writer
 from trimtab.values import Size
 
 __all__ = ["CompactOptions"]
@@ -16,10 +16,10 @@ class CompactOptions(StageOptions):
 
     keep: Keep = Keep()
     """The newest messages that stay: ``messages``, or ``tokens``, ``texts`` and ``max``."""
-    writer: Literal["mechanical", "model"] = "model"
-    """Who summarises: the model behind ``Session.open(ask=…)``, or rules."""
+    writer: Writer = "model"
+    """Who summarises: the model behind ``Session.open(ask=…)``, rules, or the provider (``provider.compaction``)."""
     fallback: Literal["mechanical", "none"] = "mechanical"
-    """Who does it where no model can be asked or its answer cannot be used; ``none``: then nothing changes."""
+    """Who does it where nobody can be asked or the answer cannot be used; ``none``: then nothing changes."""
     input: Literal["flat", "shared"] = "shared"
     """What the model reads: the request as it stands, which is in the cache, or all that was said as one text."""
     room: Size = ROOM

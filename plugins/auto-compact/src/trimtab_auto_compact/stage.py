@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoCompact"]
 
+BY = {"mechanical": "rule", "model": "a model", "provider": "the provider"}
+
 
 class AutoCompact(Stage):
     """Folds all but the newest messages into a summary in nine sections."""
@@ -35,8 +37,8 @@ class AutoCompact(Stage):
         shared = options.input == "shared"
         written = yield from summarise(view, run, writer=options.writer, shared=shared, room=options.room)
         if written.by == options.writer or options.fallback == "mechanical":
-            by = "a model" if written.by == "model" else f"rule: {written.why}" if written.why else "rule"
-            yield boundary(view, run, written.text, f"{counted(view, run)} summarised by {by}")
+            by = BY[written.by] + (f": {written.why}" if written.why else "")
+            yield boundary(view, run, written.text, f"{counted(view, run)} summarised by {by}", written.block)
 
 
 def _left(view: View, run: Sequence[Item]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from trimtab import Replace
-from trimtab.rules import latest
+from trimtab.neighbours import latest
 from trimtab.texts import clean, flat
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trimtab.rules import latest
+from trimtab.neighbours import latest
 from trimtab.summary import mended, unpinned
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trimtab import Drop
-from trimtab.rules import Refused, check, latest
+from trimtab.neighbours import Refused, latest
+from trimtab.rules import check
 
 if TYPE_CHECKING:
     from trimtab.conversation import Message

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["source"]
 
+TOOL = "read_result"
+"""The stage ``read-result`` offers it, for nothing else than to read what was stored."""
+
 READERS = ("ranged_read", "read", "search", "shell")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _WORD = re.compile(r"(?:\\.|[^\s\"'`<>|;&()=,])+")
@@ -18,7 +21,9 @@ _ESCAPE = re.compile(r"\\(.)")
 
 
 def source(result: Result, stored: Callable[[str], bool]) -> str | None:
-    """The stored path that the call of ``result`` reads, by its path argument or anywhere in a command."""
+    """What the call of ``result`` reads of what was stored: by its path argument, anywhere in a command, or by an id."""
+    if result.tool == TOOL:
+        return str(result.input.get("id", ""))
     if result.path and stored(result.path):
         return result.path
     if result.tool_class not in READERS:

@@ -10,9 +10,13 @@ from typing import Any
 
 __all__ = ["FEATURES", "extra"]
 
-FEATURES = frozenset({"cache_edits", "context_management"})
+FEATURES = frozenset({"cache_edits", "compaction", "context_management", "drop_block"})
 
-HEADER = "context-management-2025-06-27"
+HEADERS = {
+    "compaction": "compact-2026-09-04",
+    "context_management": "context-management-2025-06-27",
+    "drop_block": "thinking-binding-controls-2026-08-01",
+}
 TOOLS = "clear_tool_uses_20250919"
 THINKING = "clear_thinking_20251015"
 
@@ -20,15 +24,20 @@ THINKING = "clear_thinking_20251015"
 def extra(features: Mapping[str, Any]) -> dict[str, Any]:
     """See `Dialect.extra`; for the beta endpoint, the only one that knows these parameters.
 
-    Of ``cache_edits`` a text is the value of its header. ``context_management`` has settings: ``thinking`` (``all``,
+    Of ``cache_edits`` a text is the value of its header. ``compaction`` says that the messages hold a summary of the
+    provider's own, ``drop_block`` that it leaves out thinking which is bound to something else; what stands under
+    ``thinking`` for that goes into the request's own. ``context_management`` has settings: ``thinking`` (``all``,
     or how many turns keep theirs), ``trigger`` (tokens of input), ``keep`` (calls), ``clear_at_least`` (tokens),
     ``exclude`` (names of tools that are not cleared) and ``inputs`` (names of those whose arguments are, too).
     """
     edits = _edits(features.get("context_management") or {})
     header = features.get("cache_edits")
-    betas = [*([HEADER] if edits else []), *([header] if isinstance(header, str) and header else [])]
+    asked = {"context_management": edits, **{name: features.get(name) for name in ("compaction", "drop_block")}}
+    betas = [HEADERS[name] for name, on in asked.items() if on]
+    betas += [header] if isinstance(header, str) and header else []
     return {
         **({"context_management": {"edits": edits}} if edits else {}),
+        **({"thinking": {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}} if asked["drop_block"] else {}),
         **({"betas": betas} if betas else {}),
     }
 

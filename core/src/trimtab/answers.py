@@ -1,0 +1,109 @@
+"""What a provider's answer or refusal teaches a session, and the smaller request after a refusal (R16)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from trimtab.ask import Ask
+from trimtab.background import Job
+from trimtab.dialect import Usage
+from trimtab.edits import REFUSED
+from trimtab.engine import AFRESH, Engine
+from trimtab.errors import ContextOverflow, Overflow, TrimtabError, Unknown
+from trimtab.provider import family_factor
+from trimtab.recovery import SANE, refusal_of, sized
+from trimtab.request import Request
+from trimtab.values import SMALLEST
+from trimtab.view import View
+
+__all__ = ["Answers"]
+
+
+class Answers(Engine):
+    """The steps after a request."""
+
+    def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
+        if self._last is None:
+            raise Unknown(f"session {self.id!r} has prepared no request yet")
+        refusal = refusal_of(self.view, error) if not self._raw and self.projection is not None else None
+        if refusal is None or self.projection is None:
+            raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
+        view = self.view
+        self.cache.refused()
+        if refusal.kind == "thinking":
+            return (yield from self._unbound(error))
+        if refusal.kind == "feature":
+            self.context.features -= {refusal.feature}  # also where it cannot be noted
+            again = {"unbind": refusal.feature == "drop_block", "notes": ((refusal.feature, REFUSED, True),)}
+            request = yield from self._prepare(replace(self._last, trigger="auto", **{**AFRESH, **again}))
+            request.report.warnings.append(
+                f"{refusal.feature} was refused, so it is off for this session; compact() switches it on again"
+            )
+            return request
+        tokens, limit = view.tokens, float(view.window.window)
+        notes: tuple[tuple[str, str, Any], ...] = ()
+        if refusal.kind != "bytes":
+            tokens, limit = sized(view, refusal)
+            self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
+            if refusal.kind == "tokens":
+                self._narrow(limit)
+            if refusal.limit and SMALLEST <= limit < self.provider.window:
+                notes = (("window", self._limit, limit),)
+        overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
+        try:
+            again = {"overflow": overflow, "notes": notes}
+            return (yield from self._prepare(replace(self._last, trigger="overflow", **{**AFRESH, **again})))
+        except ContextOverflow:
+            if refusal.kind != "bytes":
+                self.meter.forget()  # what was told may be wrong: a later request must get its chance
+            raise
+
+    def _unbound(self, error: Any) -> Generator[Ask, Any, Request]:
+        """Without the thinking that the provider refused; raises the error where that changes nothing."""
+        assert self._last is not None
+        assert self.request is not None
+        keys, extra = self.request.report.keys, self.request.extra
+        request = yield from self._prepare(replace(self._last, trigger="auto", **{**AFRESH, "unbind": True}))
+        if (request.report.keys, request.extra) == (keys, extra):
+            raise error if isinstance(error, BaseException) else TrimtabError("the thinking was refused")
+        request.report.warnings.append("the provider refused thinking, so it is left out from now on")
+        return request
+
+    def _observe(self, response: Any) -> tuple[bool, list[Job]]:
+        if self.projection is None or not self._prepared:
+            return False, []
+        view = self.view
+        try:
+            usage = response if isinstance(response, Usage) else self.dialect.usage(response)
+        except Exception:  # whatever a response is, the agent goes on with it
+            usage = None
+        known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+        if known and usage is not None and self.window.window < usage.seen <= self.provider.window:
+            self._sized(self.provider.window)  # it takes more than was believed
+        refusal = refusal_of(view, response)
+        if refusal is not None and refusal.kind == "tokens":
+            return True, []
+        if known and usage is not None:
+            self.meter.family = family_factor(usage.model) or self.meter.family
+            self.meter.observe(self.projection.path[-1].id, view.raw, usage.seen, view.on)
+            self.context.cleared = usage.cleared
+            if usage.split:
+                self.cache.correct(usage.read + usage.written, usage.total)
+            self._count(view, usage)
+        return False, self.background.begin()
+
+    def _count(self, view: View, usage: Usage) -> None:
+        """Add an answered request to what was sent and saved, and tell whoever watches."""
+        assert self.request is not None
+        assert self.projection is not None
+        report, path, factor = self.request.report, self.projection.path, self.meter.factor
+        beside = usage.total + usage.cleared - factor * self.projection.raw  # system, tools and what we do not see
+        weights = [max(0.0, beside), *(factor * message.tokens for message in path)]
+        held = report.ends[report.held - 1] if report.held else 0.0
+        keys = [report.keys[0], *(message.id for message in path)]
+        self.context.savings.request(usage, min(held, usage.total), keys, weights, self.context.now)
+        with suppress(Exception):  # whoever watches does not stop the agent
+            self._telemetry.observed(self, usage)

@@ -1,0 +1,363 @@
+"""What a session offers to clients of real providers: thinking that is refused, questions, timings, savings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+from play import LONG, Play, call, result, says, shown, talk, text, thinks, user
+from stages import ClearOld, FoldOld
+from trimtab import Answer, Ask, AskFailed, Fold, Session, Stage
+from trimtab.ask import asking
+from trimtab.dialect import Usage
+
+BOUND = (
+    "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. "
+    'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+)
+BLOCK = {"type": "compaction", "content": "The parser was read.", "signature": "sealed"}
+
+
+class RefusedError(Exception):
+    """A 400."""
+
+    status_code = 400
+
+
+class Asks(Stage):
+    """Puts one question and folds what it covers under the answer."""
+
+    name = "asks"
+    how: ClassVar[dict[str, Any]] = {}
+    got: ClassVar[list[Any]] = []
+
+    def propose(self, view: Any) -> Iterator[Any]:
+        """All but the newest two messages."""
+        run = [item for item in view.messages if item.message][:-2]
+        if not run:
+            return
+        try:
+            answer = yield Ask("Summarise.", run, **type(self).how)
+        except AskFailed as failed:
+            type(self).got.append(failed)
+            return
+        yield Fold(run, str(answer), "asked", block=getattr(answer, "block", None))
+
+
+def asks(answer: Any, *, provider: dict[str, Any] | None = None, **how: Any) -> Play:
+    """A session with that stage, open in a manual pass."""
+    kind = type("Asks", (Asks,), {"how": how, "got": []})
+    return Play(kind, stages=[{"asks": {"when": "cold"}}], ask=answer, provider=provider)
+
+
+def thought(count: int) -> list[dict[str, Any]]:
+    """Closed turns, in each a thought-about call and its result; then the user's next words."""
+    turns = [
+        [user(f"{n}?"), says(thinks(f"t{n}"), call(f"c{n}")), user(result(f"c{n}")), says(f"done {n}")]
+        for n in range(count)
+    ]
+    return [*(message for turn in turns for message in turn), user("And?")]
+
+
+# ------------------------------------------------------------------ thinking that is bound
+
+
+def test_the_provider_leaves_out_what_is_bound() -> None:
+    """With ``drop_block`` an edit takes no thinking with it, and says so from then on, also in a new process (R23)."""
+    provider = {"prefix_bound": True, "drop_block": True}
+    play = Play(ClearOld, stages=[{"clear-old": {"when": "cold", "keep": 1}}], provider=provider)
+    assert play.send(thought(3)).extra == {}
+    request = play.cold(thought(3))
+    assert [f"signed t{n}" in shown(request) for n in range(3)] == [True, True, True]
+    assert request.extra == {
+        "thinking": {"block_binding": {"prefix_mismatch_behavior": "drop_block"}},
+        "betas": ["thinking-binding-controls-2026-08-01"],
+    }
+    play.again()
+    assert play.send(thought(3)).extra == request.extra
+
+
+def test_no_thinking_behind_it_needs_no_parameter() -> None:
+    """An edit behind which nobody thought asks the provider for nothing."""
+    provider = {"prefix_bound": True, "drop_block": True}
+    play = Play(ClearOld, stages=[{"clear-old": {"when": "cold", "keep": 1}}], provider=provider)
+    play.send(talk(4))
+    request = play.cold(talk(4))
+    assert request.report.decisions
+    assert request.extra == {}
+
+
+def test_a_provider_that_knows_no_drop_block() -> None:
+    """Its 400 switches the feature off; the thinking goes, and later edits take theirs with them again."""
+    provider = {"prefix_bound": True, "drop_block": True}
+    play = Play(ClearOld, stages=[{"clear-old": {"when": "cold", "keep": 1}}], provider=provider)
+    play.cold(thought(3))
+    play.cold(thought(4))
+    error = RefusedError("thinking.adaptive.block_binding: Extra inputs are not permitted")
+    request = play.session.recover(error)
+    assert request.extra == {}
+    assert "signed" not in shown(request)
+    assert "drop_block was refused" in request.report.warnings[0]
+    play.again()
+    more = thought(5)
+    assert "signed t4" in shown(play.send(more))
+    assert "signed t4" not in shown(play.cold(more))
+
+
+def test_refused_thinking_goes_and_stays_away() -> None:
+    """A 400 about a signature costs the thinking, once; the same error again is raised as it came."""
+    play = Play(provider={"prefix_bound": True})
+    play.send(thought(3))
+    request = play.session.recover(RefusedError(BOUND))
+    assert "signed" not in shown(request)
+    assert request.report.warnings == ["the provider refused thinking, so it is left out from now on"]
+    with pytest.raises(RefusedError):
+        play.session.recover(RefusedError(BOUND))
+    assert "signed" not in shown(play.again().prepare(thought(3)))
+
+
+def test_refused_thinking_is_left_to_the_provider_where_it_can() -> None:
+    """Where the profile says ``drop_block`` the thinking stays and the parameter is set."""
+    play = Play(provider={"prefix_bound": True, "drop_block": True})
+    play.send(thought(3))
+    request = play.session.recover(RefusedError(BOUND))
+    assert shown(request).count("signed") == 3
+    assert request.extra["betas"] == ["thinking-binding-controls-2026-08-01"]
+
+
+def test_a_signature_is_none_of_our_business_without_thinking() -> None:
+    """An error about thinking where there is none is raised as it came, and nothing is recorded."""
+    play = Play()
+    play.send(talk(3))
+    with pytest.raises(RefusedError):
+        play.session.recover(RefusedError(BOUND))
+    assert play.session.explain() == []
+
+
+# ------------------------------------------------------------------ the provider's own summary
+
+
+def test_the_providers_own_summary_stands_first() -> None:
+    """Its block comes back byte for byte, with the header that it needs, also in a new process."""
+    play = asks(lambda ask: Answer(BLOCK["content"], block=BLOCK), provider={"compaction": True}, native=True)
+    play.send(talk(6))
+    request = play.cold(talk(6))
+    assert request.messages[0] == {"role": "user", "content": [BLOCK]}
+    assert request.extra["betas"] == ["compact-2026-09-04"]
+    assert play.send(talk(6)).messages == request.messages
+    play.ask = None
+    play.again()
+    after = play.send(talk(6))
+    assert (after.messages, after.extra) == (request.messages, request.extra)
+
+
+def test_what_the_provider_is_to_summarise() -> None:
+    """The request of a native question ends with what is to be summarised."""
+    asked: list[Ask] = []
+    play = asks(lambda ask: asked.append(ask), provider={"compaction": True}, native=True)
+    messages = talk(6)
+    play.send(messages)
+    play.cold(messages)
+    (ask,) = asked
+    assert ask.request.messages == messages[:-2]
+
+
+def test_a_block_of_a_stages_own_making_is_refused() -> None:
+    """Only what the provider gave for this very run, in this pass, may stand in its place."""
+
+    class Forges(Stage):
+        name = "forges"
+
+        def propose(self, view: Any) -> Iterator[Any]:
+            run = [item for item in view.messages if item.message][:-2]
+            yield Fold(run, "short", block=BLOCK)
+
+    play = Play(Forges, stages=[{"forges": {"when": "cold"}}], provider={"compaction": True})
+    play.send(talk(6))
+    request = play.cold(talk(6))
+    assert request.report.refused["forges"] == {"a block that the provider did not give for this run": 1}
+
+
+def test_a_refused_block_becomes_its_text() -> None:
+    """A provider that does not take its block back gets the summary as text."""
+    play = asks(lambda ask: Answer(BLOCK["content"], block=BLOCK), provider={"compaction": True}, native=True)
+    play.send(talk(6))
+    play.cold(talk(6))
+    request = play.session.recover(RefusedError("compaction_signature_invalid: the signature does not match"))
+    assert request.messages[0]["content"] == [text("The parser was read.")]
+    assert request.extra == {}
+    assert play.again().prepare(talk(6)).messages == request.messages
+
+
+def test_thinking_behind_the_providers_summary_stays() -> None:
+    """What follows it directly stays bound to it, so no thinking is lost; behind a summary of ours it goes (R23)."""
+    messages = thought(4)
+
+    def kept(block: Any) -> int:
+        bound = {"prefix_bound": True, "compaction": True}
+        play = asks(lambda ask: Answer("short", block=block), provider=bound, native=True)
+        type(play.session.plan.stages[0]).propose = _all_but_three  # type: ignore[method-assign]
+        play.send(messages)
+        return shown(play.cold(messages)).count("signed")
+
+    assert (kept(BLOCK), kept(None)) == (1, 0)
+
+
+def _all_but_three(stage: Any, view: Any) -> Iterator[Any]:
+    """Up to the user's last words but one: what stays begins with an answer."""
+    run = [item for item in view.messages if item.message][:-4]
+    answer = yield Ask("Summarise.", run, native=True)
+    yield Fold(run, str(answer), block=answer.block)
+
+
+# ------------------------------------------------------------------ questions
+
+
+def test_a_question_says_who_should_answer_and_how_long() -> None:
+    """The profile's `ask` section reaches the asker."""
+    asked: list[Ask] = []
+    play = asks(lambda ask: asked.append(ask))
+    play.overrides["ask"] = {"model": "claude-haiku-5-5", "timeout": "7s"}
+    play.again()
+    play.send(talk(6))
+    play.cold(talk(6))
+    assert [(ask.model, ask.timeout) for ask in asked] == [("claude-haiku-5-5", 7.0)]
+
+
+def test_who_asks_is_told_what_else_the_request_says() -> None:
+    """The caller's parameters come with a shared question, untouched."""
+    asked: list[Ask] = []
+    parameters = {"model": "m", "thinking": {"type": "adaptive"}}
+    play = asks(lambda ask: asked.append(ask), shared=True)
+    request = play.send(talk(6), parameters=parameters)
+    assert request.parameters is parameters
+    play.cold(talk(6), parameters=parameters)
+    assert asked[0].request.parameters is parameters
+
+
+@pytest.mark.parametrize("how", ["sync", "async"])
+def test_a_running_question_is_known(how: str) -> None:
+    """`asking` holds the question while an asker works on it, and nothing before and after (R22)."""
+    seen: list[Any] = []
+
+    async def later(ask: Ask) -> str:
+        await asyncio.sleep(0)
+        seen.append(asking.get())
+        return "short"
+
+    def now(ask: Ask) -> str:
+        seen.append(asking.get())
+        return "short"
+
+    play = asks(now if how == "sync" else later)
+    play.send(talk(6))
+    play.now += 3_600
+    if how == "sync":
+        play.session.prepare(talk(6))
+    else:
+        asyncio.run(play.session.aprepare(talk(6)))
+    assert [ask.prompt for ask in seen] == ["Summarise."]
+    assert asking.get() is None
+
+
+# ------------------------------------------------------------------ what it told and saved
+
+
+def test_timings() -> None:
+    """Each stage, question and hook that ran, and the pass, which is the longest and the last."""
+    play = asks(lambda ask: "short")
+    play.send(talk(6))
+    report = play.cold(talk(6)).report
+    kinds = [(one.kind, one.name) for one in report.timings]
+    assert kinds == [("ask", "summary"), ("stage", "asks"), ("pass", "auto")]
+    assert max(report.timings, key=lambda one: one.seconds).kind == "pass"
+    assert json.loads(json.dumps(report.as_dict()))["timings"][-1]["name"] == "auto"
+
+
+def usage(request: Any, read: float = 0.0) -> Usage:
+    """What a provider that counts as we do would say."""
+    total = request.report.tokens_after
+    return Usage(read, total - read, 0.0, 10.0)
+
+
+PRICED = {"price": {"input": 1.0, "output": 5.0, "cache_read": 0.1, "cache_write": 1.25, "cache_write_1h": 2.0}}
+
+
+def test_nothing_saved_where_nothing_was_shortened() -> None:
+    """Sent and unshortened are the same, and a request without usage counts for nothing."""
+    play = Play(provider=PRICED)
+    size = 0.0
+    for n in range(1, 6):
+        request = play.send(talk(n))
+        play.session.observe(usage(request, read=size))
+        size = request.report.tokens_after
+    saved = play.session.saved()
+    assert saved.requests == 5
+    assert saved.tokens == pytest.approx(0.0, abs=1.0)
+    assert saved.dollars == pytest.approx(0.0, abs=1e-6)
+    play.send(talk(6))
+    assert play.session.saved() == saved
+
+
+def test_what_a_session_saved() -> None:
+    """What the provider told beside the unshortened conversation; a question is subtracted, its answer too."""
+
+    def answer(ask: Ask) -> Answer:
+        return Answer("short", usage={"input_tokens": 3_000, "output_tokens": 100})
+
+    play = asks(answer, provider=PRICED)
+    play.session.observe(usage(play.send(talk(8))))
+    request = play.cold(talk(8))
+    play.session.observe(usage(request))
+    saved = play.session.saved()
+    full = 2 * saved.sent_tokens - 2 * request.report.tokens_after  # twice the first request
+    assert saved.unshortened_tokens == pytest.approx(full, rel=0.01)
+    assert saved.asked_tokens == 3_100
+    assert saved.asked_dollars == pytest.approx((3_000 * 1.0 + 100 * 5.0) / 1e6)
+    assert saved.tokens == pytest.approx(saved.unshortened_tokens - saved.sent_tokens - 3_100)
+    assert 0 < saved.as_dict()["dollars"] < saved.unshortened_dollars
+    assert saved.too_large == 0
+
+
+def test_what_would_not_have_fit() -> None:
+    """Requests that would have been larger than the window are counted."""
+    window = {"window": 6_000, **PRICED}
+    play = Play(ClearOld, stages=[{"clear-old": {"when": {"over": 3_000}, "keep": 1}}], provider=window)
+    for n in range(1, 16):
+        play.session.observe(usage(play.send(talk(n))))
+    saved = play.session.saved()
+    assert 3 < saved.too_large < saved.requests == 15
+
+
+def test_a_stored_text_can_be_read() -> None:
+    """By the path that a placeholder shows, or its last part; of another session, or made up, nothing."""
+    play = Play(ClearOld, stages=[{"clear-old": {"when": "cold", "keep": 1}}])
+    play.send(talk(4))
+    play.cold(talk(4))
+    view = play.session.view
+    block = view.results[0].block
+    path = view.stored(block)
+    assert view.original(path) == block.text == f"c0: {LONG}"
+    assert view.original(path.rpartition("/")[2].rpartition(":")[2]) == block.text
+    assert view.original(view.stored(view.results[-1].block)) is None
+    assert view.original("../../etc/passwd") is None
+    other: Session = play.open("other")
+    other.prepare(talk(1))
+    assert other.view.original(path) is None
+
+
+def test_a_watcher_that_fails_is_not_heard_of() -> None:
+    """Telemetry that raises changes nothing for the agent."""
+
+    class Bad:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    play = Play(FoldOld)
+    play.session._telemetry = Bad()
+    request = play.send(talk(2))
+    play.session.observe(usage(request))
+    assert play.session.saved().requests == 1
