@@ -361,3 +361,57 @@ def test_a_watcher_that_fails_is_not_heard_of() -> None:
     request = play.send(talk(2))
     play.session.observe(usage(request))
     assert play.session.saved().requests == 1
+
+
+def test_what_could_not_be_used_was_paid_for() -> None:
+    """An answer that was cut off counts as asked."""
+
+    def cut(ask: Ask) -> str:
+        failed = AskFailed("cut off")
+        failed.usage = {"input_tokens": 900, "output_tokens": 100}
+        raise failed
+
+    play = asks(cut, provider=PRICED)
+    play.send(talk(8))
+    play.cold(talk(8))
+    assert play.session.saved().asked_tokens == 1_000
+
+
+def test_an_asynchronous_asker_needs_aprepare() -> None:
+    """`prepare` cannot wait for it, and says so."""
+
+    async def later(ask: Ask) -> str:
+        return "short"
+
+    play = asks(later)
+    play.send(talk(6))
+    (warning,) = play.cold(talk(6)).report.warnings
+    assert warning == "asks: no answer: the asker is asynchronous: use aprepare, or one that is not"
+
+
+def test_a_question_may_be_put_in_other_words_in_the_same_pass() -> None:
+    """Behind `over` a stage that was told its question is too long asks a shorter one at once, not in a later pass."""
+    asked: list[str] = []
+
+    class Shorter(Stage):
+        name = "shorter"
+
+        def propose(self, view: Any) -> Iterator[Any]:
+            run = [item for item in view.messages if item.message][:-2]
+            for prompt in ("long", "short"):
+                try:
+                    yield Fold(run, str((yield Ask(prompt, run))), "asked")
+                except AskFailed:
+                    continue
+                return
+
+    def answer(ask: Ask) -> str:
+        asked.append(ask.prompt)
+        if ask.prompt == "long":
+            raise AskFailed("too long")
+        return "done"
+
+    play = Play(Shorter, stages=[{"shorter": {"when": {"over": 3_000}}}], ask=answer)
+    request = play.send(talk(8))
+    assert asked == ["long", "short"]
+    assert request.report.boundary is not None

@@ -91,7 +91,7 @@ def forgets(rng: random.Random) -> Any:
     return answer
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 @pytest.mark.parametrize("stages", STAGES)
 def test_pins_hold_through_every_stage(stages: str, dialect: str) -> None:
     """Whatever happens around: pauses, rewinds, restarts, undone decisions, compactions, refusals, bad summaries."""
@@ -106,7 +106,7 @@ def test_pins_hold_through_every_stage(stages: str, dialect: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 @pytest.mark.parametrize("stages", STAGES)
 def test_pins_hold_through_every_stage_at_length(stages: str, dialect: str) -> None:
     """The same with many seeds."""

@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from trimtab.testing.contract import DIALECTS
 from walk import STEPS, Walk
 
 PASSES = int(os.environ.get("TRIMTAB_TEST_PASSES", "2000"))
@@ -38,15 +39,21 @@ LEAST = {
 }
 """Edits of each kind that must get past the kernel under the fixed seeds, or the promises are not put to the test."""
 
+LACKS = {
+    "anthropic": (),
+    "openai": ("evict", "param"),
+    "responses": ("drop bound thinking", "drop thinking", "evict", "param"),
+}
+"""What a format has none of; reasoning of `responses` goes with its round, or not at all."""
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_promises_hold_for_fixed_seeds(dialect: str) -> None:
     """Valid, pinned, stable, frozen, shrinking, stored: with enough accepted edits of every kind to mean it."""
     accepted: Counter[tuple[str, str]] = Counter()
     for seed in FIXED:
         accepted += Walk(seed, dialect=dialect).go().accepted()
-    server = ("evict", "param")  # of which the format may have none
-    least = {one: count for one, count in LEAST.items() if dialect == "anthropic" or one[0] not in server}
+    least = {one: count for one, count in LEAST.items() if one[0] not in LACKS[dialect]}
     assert {one: accepted[one] for one, count in least.items() if accepted[one] < count} == {}
 
 
@@ -56,7 +63,7 @@ def test_promises_hold_for_fixed_seeds(dialect: str) -> None:
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )
-@given(seed=st.integers(min_value=0, max_value=2**32), dialect=st.sampled_from(["anthropic", "openai"]))
+@given(seed=st.integers(min_value=0, max_value=2**32), dialect=st.sampled_from(DIALECTS))
 def test_promises_hold_under_hostile_plugins(seed: int, dialect: str) -> None:
     """The same for seeds that hypothesis draws; TRIMTAB_TEST_PASSES says how many requests."""
     Walk(seed, dialect=dialect).go()

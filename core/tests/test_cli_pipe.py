@@ -127,7 +127,7 @@ def test_told_to_end(start: Callable[..., subprocess.Popen[str]]) -> None:
         (
             ("--dialect", "openai-chat"),
             "argument: provider.kind: no dialect named 'openai-chat'; did you mean 'openai'? "
-            "(installed: anthropic, openai)",
+            "(installed: anthropic, openai, responses)",
         ),
         (("--profile", "defualt"), f"no profile named 'defualt'; did you mean 'default'? {PACKAGED}"),
     ],

@@ -51,7 +51,7 @@ def test_show(run: Callable[..., Result], write: Writer) -> None:
     assert ["stages[0].tool-result-budget.preview", '"names"', "default"] in lines
     assert ["hooks[0].constraints.budget", "null", "default"] in lines
     assert ["hooks[1].pins", '[{"contains":', '"#keep"}]', "trimtab/configs/default.yaml:20"] in lines
-    assert ["tools.Bash", '"shell"', "trimtab/configs/minimal.yaml:21"] in lines
+    assert ["tools.Bash", '"shell"', "trimtab/configs/minimal.yaml:22"] in lines
 
 
 def test_show_json(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A tag at the end of a message, in both formats: where it stands, and that taking it off again is exact."""
+"""A tag at the end of a message, in every format: where it stands, and that taking it off again is exact."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ CLAUDE, CHAT = part("dialect", "anthropic")(), part("dialect", "openai")()
 IMAGES = {
     "anthropic": {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}},
     "openai": {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
+    "responses": {"type": "input_image", "image_url": "https://example.com/a.png"},
 }
 IMAGE = IMAGES["anthropic"]
+OUTPUT = {"type": "function_call_output", "call_id": "a"}
 
 
 def text(words: str) -> dict[str, Any]:
@@ -105,19 +107,24 @@ words = st.sampled_from(["", "go", "a\n", "\n[id:", "x\n[id:0a1b2c]", "\n[id:0a1
 
 
 def _parts(name: str) -> st.SearchStrategy[list[Any]]:
-    return st.lists(st.one_of(words.map(text), st.just(IMAGES[name])), max_size=3)
+    spelled = "input_text" if name == "responses" else "text"
+    texts = words.map(lambda said: {**text(said), "type": spelled})
+    return st.lists(st.one_of(texts, st.just(IMAGES[name])), max_size=3)
 
 
 def _wires(name: str) -> st.SearchStrategy[dict[str, Any]]:
     inner = st.one_of(st.none(), words, _parts(name))
     if name == "openai":
         return st.one_of(inner.map(user), inner.map(tool), st.just({"role": "user"}), st.just({"role": "tool"}))
+    if name == "responses":
+        said = st.one_of(words, _parts(name))
+        return st.one_of(said.map(user), said.map(lambda output: {**OUTPUT, "output": output}))
     results = st.one_of(inner.map(result), st.just({"type": "tool_result", "tool_use_id": "a"}))
     blocks = st.lists(st.one_of(results, results, words.map(text), st.just(IMAGE)), max_size=3)
     return st.one_of(inner.map(user), blocks.map(user), st.just({"role": "user"}))
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize("name", IMAGES)
 @given(data=st.data())
 def test_taking_it_off_is_exact(name: str, data: st.DataObject) -> None:
     """Whatever the message: without its tag it is the same message; nothing handed in is changed."""

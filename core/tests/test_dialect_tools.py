@@ -1,4 +1,4 @@
-"""Tools that stages offer, in both formats: the list, calls as they come in answers, results as they go back."""
+"""Tools that stages offer, in every format: the list, calls as they come in answers, results as they go back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 from trimtab.dialect import Call, Tool
 from trimtab.parts import part
 
-CLAUDE, CHAT = part("dialect", "anthropic")(), part("dialect", "openai")()
+CLAUDE, CHAT, ITEMS = (part("dialect", name)() for name in ("anthropic", "openai", "responses"))
 SCHEMA = {"type": "object", "properties": {"ids": {"type": "array"}}}
 SNIP = Tool("snip", "Drops messages.", SCHEMA)
 NOTE = Tool("note", "Keeps a note.", SCHEMA)
 READ = {
     "anthropic": {"name": "read", "input_schema": {"type": "object"}},
     "openai": {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}},
+    "responses": {"type": "function", "name": "read", "parameters": {"type": "object"}},
 }
 
 
@@ -24,9 +25,10 @@ def test_the_definitions_of_added_tools() -> None:
     assert CLAUDE.tools([READ["anthropic"]], [SNIP]) == [READ["anthropic"], snip]
     function = {"name": "snip", "description": "Drops messages.", "parameters": SCHEMA}
     assert CHAT.tools(None, [SNIP]) == [{"type": "function", "function": function}]
+    assert ITEMS.tools(None, [SNIP]) == [{"type": "function", **function, "strict": False}]
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize("name", READ)
 def test_names_are_offered_once(name: str) -> None:
     """A tool whose name is taken is left out; where none is added the list is the object handed in."""
     dialect = part("dialect", name)()
@@ -62,6 +64,10 @@ def test_calls_as_they_come() -> None:
     assert [CHAT.call(chat(said)) for said in ('{"ids": ["a', "[1]", "", None)] == [Call("c1", "snip", {})] * 4
     custom = {"id": "c1", "type": "custom", "custom": {"name": "snip", "input": "all"}}
     assert CHAT.call(custom) == Call("c1", "snip", {})
+    item = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "snip", "arguments": '{"ids": ["a"]}'}
+    assert ITEMS.call(item) == Call("c1", "snip", {"ids": ["a"]})
+    assert ITEMS.call({**item, "arguments": '{"ids'}) == Call("c1", "snip", {})
+    assert ITEMS.call({"type": "message", "role": "assistant", "content": []}) is None
 
 
 def test_calls_as_objects_of_the_sdks() -> None:

@@ -344,7 +344,7 @@ def test_other_ends_of_an_answer_are_none(response: dict[str, Any]) -> None:
     assert refusal(response) is None
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize("name", ["anthropic", "openai", "responses"])
 def test_both_dialects_judge_alike(name: str) -> None:
     """An agent may reach any model through either format."""
     assert part("dialect", name)().refusal(EMPTY) == Refusal("tokens")

@@ -41,7 +41,7 @@ def measure(folder: Path, said: list[Any], shown: list[Any], answer: Any) -> Kep
     """Retention of one request whose only lost source is `SOURCE`; a token is four characters."""
     reader = Reader(Anthropic(), lambda text: len(text) // 4)
     ways = Ways(reader, FileBlobs(f"file://{folder}"), lambda text: len(text) / 4)
-    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([answer])[0])
+    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([answer]))
     assert {reader.texts[number] for number in kept.missing} <= {SOURCE}
     return kept
 
@@ -104,7 +104,7 @@ def test_a_line_found_by_a_search_is_whole_without_its_label(tmp_path: Path) -> 
     shown = replaced(said, "src/rows.py\n2: limit_of_rows: int = 4711\n9: load_rows")
     reader = Reader(Anthropic(), len)
     ways = Ways(reader, FileBlobs(f"file://{tmp_path}"), len)
-    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([ANSWER])[0])
+    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([ANSWER]))
     assert counts(kept) == (3, 3, 2, 3)
 
 
@@ -186,6 +186,6 @@ def test_every_source_needs_a_way_back(tmp_path: Path) -> None:
     shown = [say("user", "…"), said[1], say("user", result("c1", "cleared")), *said[3:]]
     reader = Reader(Anthropic(), len)
     ways = Ways(reader, FileBlobs(f"file://{tmp_path}"), len)
-    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([ANSWER])[0])
+    kept = Retention(reader, ways, classify).measure(reader(said), reader(shown), reader([ANSWER]))
     assert counts(kept) == (3, 0, 0, 2)
     assert len(kept.missing) == 2

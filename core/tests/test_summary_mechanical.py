@@ -18,7 +18,7 @@ from trimtab.testing import conversations
 from trimtab.testing.wires import WIRES, Answer, Call, Exchange, Result
 from trimtab.view import View
 
-DIALECTS = ["anthropic", "openai"]
+DIALECTS = ["anthropic", "openai", "responses"]
 PATCH = "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: old.py\n*** End Patch"
 TODOS = [
     {"content": "Mend it", "status": "completed"},

@@ -18,7 +18,7 @@ STILL = settings(
 )
 SOUGHT = {
     "parallel calls": lambda text: text.count("call_1_") >= 4,
-    "thinking": lambda text: "signature" in text or "reasoning_content" in text,
+    "thinking": lambda text: any(word in text for word in ("signature", "reasoning_content", '"reasoning"')),
     "an interrupt": lambda text: "interrupted" in text,
     "a picture": lambda text: "iVBOR" in text,
     "an error": lambda text: "is_error" in text or "Error: " in text,
@@ -27,7 +27,7 @@ SOUGHT = {
     "emoji": lambda text: "\\u200d" in text,
     "a system message in between": lambda text: '"role": "system"' in text[200:],
     "a huge result": lambda text: len(text) > 40_000,
-    "an empty result": lambda text: '"content": ""' in text,
+    "an empty result": lambda text: '"content": ""' in text or '"output": ""' in text,
 }
 
 

@@ -60,21 +60,19 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "recorded"
 
 
-def shape(messages: list[dict[str, Any]]) -> list[str]:
-    """Messages in short: role, content, calls or the call answered."""
+def shape(items: list[dict[str, Any]]) -> list[str]:
+    """Items in short: whose they are, the call, the text."""
 
-    def text(content: Any) -> str:
-        return "+".join(part["text"] for part in content) if isinstance(content, list) else str(content or "")
+    def text(item: dict[str, Any]) -> str:
+        said = item.get("content", item.get("output"))
+        return "+".join(part["text"] for part in said) if isinstance(said, list) else str(said or "")
 
+    short = {"message": "m", "function_call": "c", "function_call_output": "o"}
     return [
         " ".join(
-            [
-                f"{entry['role'][0]}:",
-                *filter(None, [entry.get("tool_call_id"), text(entry["content"])]),
-                *(call["id"] for call in entry.get("tool_calls", ())),
-            ]
+            filter(None, [item.get("role", short.get(item["type"], item["type"]))[0], item.get("call_id"), text(item)])
         )
-        for entry in messages
+        for item in items
     ]
 
 
@@ -83,7 +81,8 @@ def test_a_rollout(path: Path) -> None:
     rollout = Rollout()
     rollout.say("developer", "rules", "more")
     rollout.say("user", "go")
-    rollout.write("response_item", {"type": "reasoning", "summary": [], "encrypted_content": "x"})
+    reasoning = {"type": "reasoning", "summary": [], "content": None, "encrypted_content": "x"}
+    rollout.write("response_item", reasoning)
     rollout.say("assistant", "I look")
     rollout.call("c1")
     rollout.call("c2")
@@ -94,22 +93,21 @@ def test_a_rollout(path: Path) -> None:
     rollout.count(150, 100)
     recording = rollout.read(path)
     first, second = recording.requests
-    assert (recording.session, recording.format, recording.dialect) == ("s1", "codex", "openai")
-    seen = ["s: Be brief.", "d: rules+more", "u: go", "a: I look c1 c2", "t: c2 out", "t: c1 out", "a: done"]
+    assert (recording.session, recording.format, recording.dialect) == ("s1", "codex", "responses")
+    assert recording.system == "Be brief."
+    seen = ["d rules+more", "u go", "r", "a I look", "c c1", "c c2", "o c2 out", "o c1 out", "a done"]
     assert shape(first.history) == seen
-    assert first.history[3]["tool_calls"][0]["function"] == {"name": "exec", "arguments": '{"cmd":"ls"}'}
-    assert (first.length, second.length) == (3, 6)
-    assert first.usage == {
-        "prompt_tokens": 100,
-        "prompt_tokens_details": {"cached_tokens": 60},
-        "completion_tokens": 5,
-    }
+    assert first.history[2] == reasoning
+    assert (first.length, second.length) == (2, 8)
+    assert [first.answer, *first.rest] == first.history[2:6]
+    assert (second.answer, second.rest) == (first.history[8], ())
+    assert first.usage == {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 5}
     assert second.usage is not None
-    assert second.usage["prompt_tokens"] == 150
+    assert second.usage["input_tokens"] == 150
     assert (first.now - T0, second.now - T0, first.model) == (5, 13, "gpt")
-    assert recording.records == 8
-    assert recording.skipped == {"reasoning items": 1, "event_msg records": 4}
-    assert recording.notes == ["reasoning is encrypted, so it is not in the messages"]
+    assert recording.records == 9
+    assert recording.skipped == {"event_msg records": 4}
+    assert recording.notes == []
 
 
 def test_a_count_belongs_to_the_answer_before_it_once(path: Path) -> None:
@@ -122,7 +120,7 @@ def test_a_count_belongs_to_the_answer_before_it_once(path: Path) -> None:
     rollout.write("event_msg", {"type": "token_count", "info": None})
     rollout.count(100)
     rollout.count(999)
-    usages = [request.usage and request.usage["prompt_tokens"] for request in rollout.read(path).requests]
+    usages = [request.usage and request.usage["input_tokens"] for request in rollout.read(path).requests]
     assert usages == [None, 100]
 
 
@@ -136,7 +134,7 @@ def test_calls_in_rows_are_two_answers_where_outputs_part_them(path: Path) -> No
     rollout.say("user", "hurry")
     rollout.out("c2")
     rollout.say("assistant", "done")
-    seen = ["s: Be brief.", "u: go", "a: c1", "t: c1 out", "a: c2", "t: c2 out", "u: hurry", "a: done"]
+    seen = ["u go", "c c1", "o c1 out", "c c2", "o c2 out", "u hurry", "a done"]
     assert shape(rollout.read(path).requests[-1].history) == seen
 
 
@@ -152,38 +150,41 @@ def test_answers_behind_answers(path: Path) -> None:
     assert recording.notes == ["answers behind answers, with nothing recorded between: 1"]
 
 
-def test_other_kinds_of_calls(path: Path) -> None:
-    """A custom tool's text becomes an argument, a shell call's action its arguments; a search has no result."""
+def test_items_are_what_was_recorded(path: Path) -> None:
+    """Calls of any kind, searches and images are the recorded objects, in their order."""
+    items: list[dict[str, Any]] = [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_image", "image_url": "data:image/png;base64,"}],
+        },
+        {"type": "custom_tool_call", "name": "apply_patch", "input": "*** patch", "call_id": "c1"},
+        {"type": "local_shell_call", "call_id": "c2", "action": {"command": ["ls"]}},
+        {"type": "web_search_call", "action": {"query": "x"}},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "ok"},
+        {"type": "function_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "a"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+    ]
+    rollout = Rollout()
+    for item in items:
+        rollout.write("response_item", item)
+    recording = rollout.read(path)
+    assert recording.requests[-1].history == items
+    assert recording.skipped == {}
+    assert [len([request.answer, *request.rest]) for request in recording.requests] == [3, 1]
+
+
+def test_what_is_no_item_is_counted(path: Path) -> None:
+    """A message without content or of no known role, and what has no type."""
     rollout = Rollout()
     rollout.say("user", "go")
-    patch = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** patch", "call_id": "c1"}
-    rollout.write("response_item", patch)
-    shell = {"type": "local_shell_call", "call_id": "c2", "action": {"command": ["ls"]}}
-    rollout.write("response_item", shell)
-    rollout.write("response_item", {"type": "web_search_call", "action": {"query": "x"}})
-    rollout.out("c1", '{"output": "ok"}', "custom_tool_call_output")
-    rollout.out("c2", [{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}])
+    rollout.write("response_item", {"type": "message", "role": "user", "content": None})
+    rollout.write("response_item", {"type": "message", "role": "tool", "content": "x"})
+    rollout.write("response_item", {"text": "x"})
+    rollout.say("assistant", "done")
     recording = rollout.read(path)
-    history = recording.requests[0].history
-    functions = [call["function"] for call in history[2]["tool_calls"]]
-    assert functions == [
-        {"name": "apply_patch", "arguments": '{"input": "*** patch"}'},
-        {"name": "local_shell", "arguments": '{"command": ["ls"]}'},
-    ]
-    assert shape(history[3:]) == ['t: c1 {"output": "ok"}', "t: c2 a\nb"]
-    assert recording.skipped["web_search_call items"] == 1
-
-
-def test_images(path: Path) -> None:
-    """An image of the user becomes a part of OpenAI's chat format."""
-    rollout = Rollout()
-    content = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": "data:image/png;base64,"}]
-    rollout.write("response_item", {"type": "message", "role": "user", "content": content})
-    rollout.say("assistant", "nice")
-    assert rollout.read(path).requests[0].messages[1]["content"] == [
-        {"type": "text", "text": "see"},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}},
-    ]
+    assert shape(recording.requests[0].history) == ["u go", "a done"]
+    assert recording.skipped == {"event_msg records": 2, "messages without content": 2, "unknown items": 1}
 
 
 def compacted(**payload: Any) -> Rollout:
@@ -209,12 +210,12 @@ def test_a_compaction_with_its_new_history(path: Path) -> None:
     out = {"type": "function_call_output", "call_id": "c0", "output": "old"}
     recording = compacted(message="", replacement_history=[item, call, out]).read(path)
     first, second = recording.requests
-    assert shape(first.history) == ["s: Be brief.", "d: rules", "u: go", "a: c1", "t: c1 out"]
-    assert shape(second.messages) == ["s: Be brief.", "u: so far", "a: c0", "t: c0 old", "u: on"]
+    assert shape(first.history) == ["d rules", "u go", "c c1", "o c1 out"]
+    assert shape(second.messages) == ["u so far", "c c0", "o c0 old", "u on"]
     assert (first.branch, second.branch) == (0, 1)
     assert second.usage is not None
-    assert second.usage["prompt_tokens"] == 50
-    assert recording.notes == ["line 10: compaction, 5 messages before, 4 after"]
+    assert second.usage["input_tokens"] == 50
+    assert recording.notes == ["line 10: compaction, 4 messages before, 3 after"]
     assert recording.records == 6
 
 
@@ -224,6 +225,6 @@ def test_a_compaction_with_a_summary_alone(path: Path) -> None:
     rollout.write("compacted", {"message": "summary 2"})
     rollout.say("assistant", "bye")
     requests = rollout.read(path).requests
-    assert shape(requests[1].messages) == ["s: Be brief.", "d: rules", "u: go", "u: summary 1", "u: on"]
-    assert shape(requests[2].messages) == ["s: Be brief.", "d: rules", "u: go", "u: on", "u: summary 2"]
+    assert shape(requests[1].messages) == ["d rules", "u go", "u summary 1", "u on"]
+    assert shape(requests[2].messages) == ["d rules", "u go", "u on", "u summary 2"]
     assert [request.branch for request in requests] == [0, 1, 2]

@@ -3,7 +3,7 @@
     python tests/benchmarks/promises.py [PASSES]        # requests, 100,000 if not said
 
 The walks of tests/test_promises.py (tests/helpers/walk.py, `trimtab.testing.witness`) with the seeds 0, 1, 2 and so on,
-in both wire formats by turns. A walk that breaks a promise is reported with its seed; then the exit status is 1.
+in all wire formats by turns. A walk that breaks a promise is reported with its seed; then the exit status is 1.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from hostile import HostileStage
 from machine import heading
+from trimtab.testing.contract import DIALECTS
 from walk import STEPS, Walk
-
-DIALECTS = ("anthropic", "openai")
 
 
 def main(passes: int) -> int:
@@ -29,7 +28,7 @@ def main(passes: int) -> int:
     refused: Counter[str] = Counter()
     failed, done, start = [], 0, time.monotonic()
     for seed in range(-(-passes // STEPS)):
-        walk = Walk(seed, dialect=DIALECTS[seed % 2])
+        walk = Walk(seed, dialect=DIALECTS[seed % len(DIALECTS)])
         try:
             walk.go()
         except Exception:

@@ -50,8 +50,8 @@ class Ask:
     """Seconds that an answer may take, filled in from the profile; None: as the asker likes."""
     check: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
     request: Any = field(default=None, compare=False, repr=False)
-    """Of a ``shared`` one the `Request` that the prompt follows, of a ``native`` one that which is to be summarised;
-    filled in by the kernel."""
+    """The session's `Request`: what the prompt of a ``shared`` one follows; of a ``native`` one what is to be
+    summarised. Filled in by the kernel."""
 
 
 class Answer(str):
@@ -127,6 +127,9 @@ def drive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
             token = asking.set(ask)
             try:
                 answer = _asker(asker)(ask)
+                if hasattr(answer, "close") and hasattr(answer, "__await__"):
+                    answer.close()
+                    raise AskFailed("the asker is asynchronous: use aprepare, or one that is not")
             except Exception as error:
                 answer = _failed(error)
             finally:

@@ -63,7 +63,7 @@ class Job:
                 if self.asks is None:
                     break
                 ask = self.asks
-                if ask.shared and self.request is not None:  # a copy: what an asker does to it is his own
+                if self.request is not None:  # a copy: what an asker does to it is his own
                     ask = replace(ask, request=replace(self.request, messages=list(self.request.messages)))
                 answer: Any
                 try:

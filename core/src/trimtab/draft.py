@@ -11,7 +11,7 @@ from typing import Any
 from trimtab import rules
 from trimtab.edits import BOUNDARY, KERNEL, REFUSED, Drop, Edit, Fold, Insert, Note, Param, Pin, hidden, targets
 from trimtab.errors import told
-from trimtab.neighbours import Refused, latest
+from trimtab.neighbours import Refused
 from trimtab.projection import Pinned, Projection
 from trimtab.provider import Price
 from trimtab.report import Boundary, Outcome, Report
@@ -290,7 +290,6 @@ class Work:
         if any(depth >= closed(view) and id in shown for depth, id in behind):
             if view.tokens < view.window.block and view.trigger != "overflow":
                 raise Refused("waits: thinking of the open turn is bound to it")
-            behind = [(depth, id) for depth, id in behind if depth < latest(view)]
             self._opened = True
         check_emptied(view, [id for _, id in behind])
         return Drop(tuple(id for _, id in behind), "bound to what was edited") if behind else None

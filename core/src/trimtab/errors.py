@@ -127,6 +127,8 @@ class AskFailed(TrimtabError):  # noqa: N818 - thrown into stages as an outcome
     """False where the kernel did not even ask: it would have been in vain."""
     overflow: Overflow | None = None
     """Set where the question was too long for the model that was asked; its sizes are 0 where they were not told."""
+    usage: Any = None
+    """What the provider reported for an answer that cannot be used, as of an `Answer`."""
 
 
 class ToolError(TrimtabError):

@@ -76,6 +76,8 @@ class Pass:
         self.manual = trigger == "manual"
         self.work = Work(plan, projection, context, report, manual=self.manual)
         self._pinned: set[Trigger] = set()
+        self._asked: set[str] = set()
+        """Stages that asked something in this pass: what they ask next is the same question in other words."""
         self._weighing = False
 
     def repair(self, repairs: Iterable[Repair], messages: Iterable[Message]) -> None:
@@ -345,14 +347,14 @@ class Pass:
             self.report.refuse(stage.name, why)
             return _unasked(f"what it is for {why}")
         key, grown = (stage.name, work.projection.path[0].id), PATIENCE * view.window.effective
-        vain = self.plan.vain.get(key, -grown)
+        vain = self.plan.vain.get(key, -grown) if stage.name not in self._asked else -grown
+        self._asked.add(stage.name)
         if gate.target is not None and self.overflow is None and vain <= view.tokens < vain + grown:
             return _unasked("it was in vain, and little came since")
         if view.asks and gate.target is not None:
             self.plan.vain[key] = view.tokens  # until it turns out not to be
         try:
-            if ask.shared or ask.native:
-                ask = replace(ask, request=self._request(ask))
+            ask = replace(ask, request=self._request(ask))
             with self.report.timed("ask", ask.purpose):
                 answer = yield from answered(ask, view)
             if ask.native and getattr(answer, "block", None) is not None:
@@ -408,6 +410,7 @@ def answered(ask: Ask, view: View) -> Generator[Ask, Any, str]:
         _count(answer, ask, view)
         return checked(ask, answer, room, projection.conversation.count)
     except AskFailed as error:
+        _count(error, ask, view)
         refusal = projection.dialect.refusal(error.__cause__) if error.__cause__ is not None else None
         if refusal is not None and refusal.kind == "tokens":
             error.overflow = Overflow(refusal.tokens, refusal.limit)

@@ -99,8 +99,9 @@ class Service(_Section, allow_inf_nan=False):
     """Whether it deletes results from its cache on request; a text is the beta header that this needs."""
     context_management: bool = False
     """Whether it clears old results and thinking by itself when a request parameter says so."""
-    drop_block: bool = False
-    """Whether it leaves out thinking that is bound to what an edit changed; else trimtab removes it."""
+    drop_block: bool | None = None
+    """Whether it leaves out thinking that is bound to what an edit changed; else trimtab removes it. Unless said, yes
+    where a client of ours sends the request."""
     compaction: bool = False
     """Whether it writes summaries by itself, for stages with a writer of that name."""
 

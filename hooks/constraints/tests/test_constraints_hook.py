@@ -66,7 +66,7 @@ def test_a_call_without_news_is_quick(chat: Any) -> None:
     """At 1,000 messages a call with nothing new takes less than 2 ms (the quickest of 20)."""
     for n in range(25):
         chat.user(f"Never touch the folder part_{n}.").work(19)
-    assert len(chat.messages) == 1_000
+    assert len(chat.messages) >= 1_000
     view: View = chat.session.prepare(list(chat.messages)) and chat.session.view
     mine = Constraints()
     pins = list(mine.pre_compact(view))

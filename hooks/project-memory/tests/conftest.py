@@ -44,7 +44,7 @@ class Run:
         system = self.request.system or []
         texts = [system] if isinstance(system, str) else [block["text"] for block in system]
         for message in self.request.messages:
-            said = message["content"]
+            said = message.get("content")
             texts += [said] if isinstance(said, str) else [block.get("text", "") for block in said or ()]
         return [part for text in texts for part in _parts(text)]
 

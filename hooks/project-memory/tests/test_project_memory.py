@@ -24,7 +24,7 @@ class Collapse(Stage):
 
     def propose(self, view: View) -> Iterator[Fold]:
         """No boundary: the first message stays."""
-        if len(view.projection.path) % 20 == 11:
+        if len(set(view.projection.rounds)) % 10 == 6:  # the question is in none
             for end in range(4, 7):
                 yield Fold(view.messages[1:-end], "Steps were made.", "old")
 

@@ -30,7 +30,7 @@ def delivered(run: Any, door: Any, messages: list[Any], system: Any = None) -> A
             return request
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 @settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 2**32),

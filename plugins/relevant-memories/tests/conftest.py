@@ -80,7 +80,7 @@ class Run:
 
 def texts(message: Any) -> list[str]:
     """The texts of a message."""
-    said = message["content"]
+    said = message.get("content")
     return [said] if isinstance(said, str) else [part.get("text", "") for part in said or ()]
 
 

@@ -65,7 +65,7 @@ def walk(rng: random.Random, dialect: str, when: dict[str, Any]) -> SnipWalk:
 
 
 @pytest.mark.parametrize("when", WHENS, ids=["always", "cold", "over", "pays"])
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 def test_promises_hold(dialect: str, when: dict[str, Any]) -> None:
     """Requests are valid, pins whole, bytes stable, and a new process without plugins sends the same."""
     made: list[SnipWalk] = []
@@ -81,7 +81,7 @@ def test_promises_hold(dialect: str, when: dict[str, Any]) -> None:
     assert sum("will leave" in line for one in made for line in one.log) > 4, "it snips"
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 def test_handed_back(dialect: str) -> None:
     """``prepare(prepare(m).messages)`` changes nothing, in this process or another: tags and reminders are known."""
 

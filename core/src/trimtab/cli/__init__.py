@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trimtab.cli import compact, explain, gc, notes, pipe, plugins, profile, replay, sessions, trust
+from trimtab.cli import compact, explain, fake_provider, gc, notes, pipe, plugins, profile, replay, sessions, trust
 from trimtab.errors import TrimtabError
 
 __all__ = ["app", "main"]
@@ -59,6 +59,7 @@ def _options(
 # One line for each subcommand, in alphabetical order.
 app.command("compact")(compact.compact)
 app.command("explain")(explain.explain)
+app.command("fake-provider")(fake_provider.fake_provider)
 app.command("gc")(gc.gc)
 app.command("notes")(notes.notes)
 app.command("pipe")(pipe.pipe)

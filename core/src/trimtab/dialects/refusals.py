@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trimtab.dialect import Refusal
-from trimtab.dialects.wires import fields_or_none
+from trimtab.dialects.wires import field_of, fields_or_none
 
 __all__ = ["OVERFLOWS", "refusal"]
 
@@ -118,8 +118,8 @@ _BROKEN = _pattern(
     r"|reasoning_content"
     # calls and results that do not pair up
     r"|without .{0,3}tool_result.{0,3} blocks|unexpected .{0,3}tool_use_id|must be followed by tool messages"
-    r"|must be a response to a preceding message|toolresult blocks|no tool (?:output|call) found for function call"
-    r"|was provided without its required"
+    r"|must be a response to a prece+ding message|toolresult blocks|no tool (?:output|call) found for (?:custom tool|function) call"
+    r"|was provided without its required|invalid_encrypted_content|encrypted content .{0,80}could not be verified"
     # other faults of a message
     r"|text content blocks must|message prefill|extra inputs are not permitted|compaction_[a-z_]+"
 )
@@ -134,6 +134,8 @@ _STATUS = re.compile(r"^\s*([45]\d\d)\b|(?:error code|status|status code|http)\W
 def refusal(error: Any) -> Refusal | None:
     """What an exception, an error's body, a text or a response says of the request; None: something else is wrong."""
     error = getattr(error, "completion", None) or error  # of a response that was cut off while it was parsed
+    if str(field_of(error, "type")).startswith("response."):  # an event that ends a stream of Responses
+        error = field_of(error, "response") or error
     if (empty := _response(fields_or_none(error))) is not None:
         return Refusal("tokens") if empty else None
     text = "\n".join(_texts(error))
@@ -168,6 +170,9 @@ def _overflow(text: str) -> Refusal | None:
 def _response(fields: Mapping[str, Any]) -> bool | None:
     """Whether a response is cut off for its length before it said anything; None where it is no whole response."""
     choices, usage = fields.get("choices"), fields_or_none(fields.get("usage"))
+    if fields.get("status") == "incomplete" and isinstance(fields.get("output"), (list, tuple)):  # Responses
+        reason = fields_or_none(fields.get("incomplete_details")).get("reason")
+        return reason == "max_output_tokens" and not fields["output"] and not usage.get("output_tokens")
     if fields.get("error") or not (choices or usage or "stop_reason" in fields):
         return None
     first = fields_or_none(next(iter(choices))) if choices else fields

@@ -15,24 +15,26 @@ from trimtab.conversation import Wire
 __all__ = ["tagged", "untagged"]
 
 
-def tagged(content: Any, text: str, *, result: bool = False) -> Any:
-    """Content that ends with ``text``; None where a message (no ``result``) has no text."""
+def tagged(content: Any, text: str, *, result: bool = False, type: str = "text") -> Any:
+    """Content that ends with ``text``; None where a message (no ``result``) has no text. ``type``: of text parts."""
     if isinstance(content, str):
         return content + text if content or result else None
     parts = list(content or ())
-    at = _last(parts, result)
+    at = _last(parts, result, type)
     if at >= 0:
         return _with(parts, at, parts[at]["text"] + text)
-    return [*parts, {"type": "text", "text": text}] if result else None
+    return [*parts, {"type": type, "text": text}] if result else None
 
 
-def untagged(content: Any, pattern: re.Pattern[str], *, result: bool = False) -> tuple[Any, str] | None:
+def untagged(
+    content: Any, pattern: re.Pattern[str], *, result: bool = False, type: str = "text"
+) -> tuple[Any, str] | None:
     """Content without what ``pattern`` (anchored at the end) matches in its last text, and that; None without it."""
     if isinstance(content, str):
         split = _split(content, pattern)
         return split if split and (split[0] or result) else None
     parts = list(content or ())
-    at = _last(parts, result)
+    at = _last(parts, result, type)
     split = _split(parts[at]["text"], pattern) if at >= 0 else None
     if split is None:
         return None
@@ -40,10 +42,10 @@ def untagged(content: Any, pattern: re.Pattern[str], *, result: bool = False) ->
     return [*parts[:at], *parts[at + 1 :]] if result and not rest else _with(parts, at, rest), match
 
 
-def _last(parts: Sequence[Wire], result: bool) -> int:
+def _last(parts: Sequence[Wire], result: bool, type: str) -> int:
     """Where the last text is; of a result the last that is not empty, since an empty one would look like none."""
     for at in range(len(parts) - 1, -1, -1):
-        text = parts[at].get("text") if parts[at].get("type") == "text" else None
+        text = parts[at].get("text") if parts[at].get("type") == type else None
         if isinstance(text, str) and (text or not result):
             return at
     return -1

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["copied", "field_of", "fields_of", "fields_or_none"]
+from trimtab.texts.cutting import clean
+
+__all__ = ["copied", "field_of", "fields_of", "fields_or_none", "mended"]
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
@@ -40,3 +42,12 @@ def copied(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [copied(item) for item in value]
     return value
+
+
+def mended(value: Any) -> Any:
+    """A copy in which U+FFFD stands for each lone surrogate."""
+    if isinstance(value, str):
+        return value if value.isascii() else clean(value)
+    if isinstance(value, Mapping):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return [mended(item) for item in value] if isinstance(value, list) else value

@@ -45,10 +45,11 @@ class Retention:
         self._ways = ways
         self._classify = classify
 
-    def measure(self, said: Sequence[Reading], shown: Sequence[Reading], answer: Reading) -> Kept:
+    def measure(self, said: Sequence[Reading], shown: Sequence[Reading], answer: Sequence[Reading]) -> Kept:
         """What ``shown``, sent for the conversation ``said``, keeps of what ``answer`` refers to."""
         request = _Request(self._reader, self._ways, self._classify, said, shown)
-        anchors = list(islice(filter(request.known, candidates([part.block for part in answer.parts])), LIMIT))
+        blocks = [part.block for _, part in _parts(answer)]
+        anchors = list(islice(filter(request.known, candidates(blocks)), LIMIT))
         unseen = [anchor for anchor in anchors if not request.shows(anchor)]
         loose = [anchor for anchor in anchors if not request.shows_strictly(anchor)]
         back = sum(request.leads_back(anchor) for anchor in unseen)

@@ -100,7 +100,7 @@ class _Replay:
         after[0] += self._added(prepared)
         self._judge(request, prepared, shown, after)
         if request.answer is not None:
-            self._keep(said, shown, self.reader([request.answer])[0], sum(after))
+            self._keep(said, shown, self.reader([request.answer, *request.rest]), sum(after))
         self.driver.observe(request, sum(sizes) - sum(after))
         return prepared
 
@@ -145,7 +145,9 @@ class _Replay:
         tally.pins_lost = len(self.lost)
         tally.add_stages(report)
 
-    def _keep(self, said: Sequence[Reading], shown: Sequence[Reading], answer: Reading, context: float) -> None:
+    def _keep(
+        self, said: Sequence[Reading], shown: Sequence[Reading], answer: Sequence[Reading], context: float
+    ) -> None:
         """Measure retention, and charge what must be fetched again."""
         kept = self.retention.measure(said, shown, answer)
         if kept.anchors:

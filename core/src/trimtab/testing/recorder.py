@@ -243,7 +243,9 @@ def _jsonable(value: Any) -> Any:
 
 
 def _answer(said: Mapping[str, Any]) -> Any:
-    """The assistant message of a response, as it is put into the history; None where there is none."""
+    """The message of a response (the items of its output), as it is put into the history; None where there is none."""
+    if isinstance(said.get("output"), list):
+        return said["output"]
     choices = said.get("choices")
     if isinstance(choices, list) and choices:
         message = choices[0].get("message") if isinstance(choices[0], dict) else None

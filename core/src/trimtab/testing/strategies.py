@@ -41,7 +41,7 @@ def conversations(
     and then a lone surrogate. With ``broken`` many exchanges break a rule of the provider: results that are lost,
     doubled, foreign or late, blank text, half server calls.
 
-    ``dialect``: ``anthropic`` or ``openai`` (chat completions).
+    ``dialect``: ``anthropic``, ``openai`` (chat completions) or ``responses``.
     """
     steps = {"min_steps": min_steps, "max_steps": max_steps}
     return talks(dialect, broken=broken, **steps).map(lambda talk: talk.messages)

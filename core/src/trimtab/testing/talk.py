@@ -125,8 +125,9 @@ class Talk:
     def step(self) -> None:
         """One exchange."""
         news = self.wire.exchange(self.exchange())
-        at = next((n for n, message in enumerate(news) if message["role"] not in ("assistant", "tool")), len(news))
-        if news[at - 1]["role"] == "assistant" and (at == len(news) or news[at]["role"] == "system"):
+        roles = [self.wire.role(message) for message in news]
+        at = next((n for n, role in enumerate(roles) if role not in ("assistant", "tool")), len(news))
+        if roles[at - 1] == "assistant" and (at == len(news) or roles[at] == "system"):
             news.insert(at, self.wire.said("user", ["Go on."]))  # all its results were lost
         self.messages += news
 
@@ -135,11 +136,11 @@ class Talk:
         self.forked = True
         if len(self.messages) > 4:
             del self.messages[self.rng.randrange(2, len(self.messages)) :]
-            while self.messages[-1]["role"] == "assistant":
+            while self.wire.role(self.messages[-1]) == "assistant":
                 self.messages.pop()
 
     def rewrite(self) -> None:
         """The agent changes an old message in place."""
         self.forked = True
-        users = [message for message in self.messages if message["role"] == "user"]
+        users = [message for message in self.messages if self.wire.role(message) == "user"]
         self.wire.rewritten(users[self.rng.randrange(len(users))], [self.text()])

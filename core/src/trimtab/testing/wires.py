@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["IMAGE", "WIRES", "Answer", "AnthropicWire", "Call", "Exchange", "OpenAIWire", "Result", "Wire"]
+__all__ = [
+    "IMAGE",
+    "WIRES",
+    "Answer",
+    "AnthropicWire",
+    "Call",
+    "Exchange",
+    "OpenAIWire",
+    "ResponsesWire",
+    "Result",
+    "Wire",
+]
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE = object()
@@ -89,6 +100,9 @@ class Wire(Protocol):
 
     def rewritten(self, message: Message, parts: Parts) -> None:
         """Change what a user message says, in place; its results stay."""
+
+    def role(self, message: Message) -> str:
+        """Whose a message is: ``assistant``, ``system``, ``user``, or ``tool`` where results are messages."""
 
 
 def _texts(parts: Parts) -> list[Any]:
@@ -190,6 +204,10 @@ class AnthropicWire:
         said = [] if isinstance(message["content"], str) else message["content"]
         message["content"] = [*(block for block in said if block["type"] == "tool_result"), *self.parts(parts)]
 
+    def role(self, message: Message) -> str:
+        """As it says."""
+        return str(message["role"])
+
 
 class OpenAIWire:
     """OpenAI chat completions, with the ``reasoning_content`` of compatible servers."""
@@ -273,6 +291,106 @@ class OpenAIWire:
         """Other words."""
         message["content"] = self.said("user", parts)["content"]
 
+    def role(self, message: Message) -> str:
+        """As it says."""
+        return str(message["role"])
 
-WIRES: dict[str, Wire] = {"anthropic": AnthropicWire(), "openai": OpenAIWire()}
+
+class ResponsesWire:
+    """OpenAI Responses: an answer is a row of items, each result an item."""
+
+    system = "be good"
+
+    def parts(self, parts: Parts) -> list[Any]:
+        """Content parts of a user or of an output."""
+        image = {"type": "input_image", "detail": "auto", "image_url": f"data:image/png;base64,{PNG}"}
+        return [dict(image) if part is IMAGE else {"type": "input_text", "text": part} for part in parts]
+
+    def said(self, role: str, parts: Parts) -> Message:
+        """A single text is a string."""
+        alone = len(parts) == 1 and parts[0] is not IMAGE
+        return {"role": role, "content": parts[0] if alone else self.parts(parts)}
+
+    def answer(self, answer: Answer) -> list[Message]:
+        """Reasoning first, encrypted, with a summary where there are words; then what it led to, each with its id."""
+        n = answer.serial
+        items: list[Message] = []
+        if answer.thinking:
+            sealed = f"gAAA{n}-{'x' * (1_000 + 10 * len(answer.thinking))}"
+            summary = [] if answer.redacted else [{"type": "summary_text", "text": answer.thinking}]
+            items.append({"type": "reasoning", "id": f"rs_{n}", "summary": summary, "encrypted_content": sealed})
+        if answer.searches:
+            action = {"type": "search", "query": "x"}
+            items.append({"type": "web_search_call", "id": f"ws_{n}", "status": "completed", "action": action})
+        if answer.text or not (answer.calls or answer.searches):
+            text = {"type": "output_text", "text": answer.text or "Done.", "annotations": []}
+            message = {"type": "message", "id": f"msg_{n}", "status": "completed", "role": "assistant"}
+            items.append({**message, "content": [text]})
+        return items + [self.call(call) for call in answer.calls]
+
+    def call(self, call: Call) -> dict[str, Any]:
+        """An item; its arguments are JSON in a string."""
+        named = {"id": f"fc_{call.id}", "call_id": call.id, "name": call.name, "status": "completed"}
+        return {"type": "function_call", **named, "arguments": json.dumps(dict(call.input))}
+
+    def result(self, result: Result) -> Message:
+        """An item; a single text is a string. It has no mark for errors."""
+        parts = list(result.parts or ())
+        alone = len(parts) < 2 and IMAGE not in parts
+        output: Any = "".join(parts) if alone else self.parts(parts)
+        failed = f"Error: {output}" if result.error and alone else output
+        return {"type": "function_call_output", "call_id": result.call, "output": failed}
+
+    def exchange(self, exchange: Exchange) -> list[Message]:
+        """Items in the order in which the model and the agent made them."""
+        items, results = self.answer(exchange.answer), [self.result(result) for result in exchange.results]
+        if exchange.flaw is not None:
+            self.spoil(exchange.flaw, items, results)
+        said = [("user" if role == "with" else role, parts) for role, parts in exchange.said]
+        return [*items, *results, *(self.said(role, parts) for role, parts in said)]
+
+    def spoil(self, flaw: int, items: list[Message], results: list[Message]) -> None:
+        """Break a rule: lost, doubled, foreign or early results, half characters, reasoning that led to nothing."""
+        match flaw % 7:
+            case 0 if results:
+                del results[flaw % len(results) :]
+            case 1 if results:
+                results.append({**results[0]})
+            case 2:
+                results.append(self.result(Result("call_nowhere", ["lost"])))
+            case 3 if results:
+                results.insert(0, self.said("user", ["too early"]))
+            case 4:
+                results.append(self.said("user", ["half \ud83d"]))
+            case 5:
+                items.insert(0, {"role": "assistant", "content": "half \udc00"})
+            case _:
+                items.append({"type": "reasoning", "id": f"rs_{flaw}", "summary": [], "encrypted_content": "gAAA"})
+
+    def usage(self, read: float, written: float, fresh: float) -> dict[str, Any]:
+        """What was read from the cache is a part of the input."""
+        total = read + written + fresh
+        return {"input_tokens": total, "output_tokens": 9, "input_tokens_details": {"cached_tokens": read}}
+
+    def marked(self, messages: Sequence[Any]) -> list[Any]:
+        """A breakpoint on the last parts that the user said; no item has a status, as in a reloaded file."""
+        copy: list[Any] = json.loads(json.dumps(list(messages)))
+        for item in copy:
+            item.pop("status", None)
+        parts = [item["content"] for item in copy if isinstance(item.get("content"), list) and item["role"] == "user"]
+        if parts:
+            parts[-1][-1]["prompt_cache_breakpoint"] = {"mode": "explicit"}
+        return copy
+
+    def rewritten(self, message: Message, parts: Parts) -> None:
+        """Other words."""
+        message["content"] = self.said("user", parts)["content"]
+
+    def role(self, message: Message) -> str:
+        """By the type where an item has no role."""
+        kind = str(message.get("type", "message"))
+        return str(message["role"]) if kind == "message" else "tool" if kind.endswith("_output") else "assistant"
+
+
+WIRES: dict[str, Wire] = {"anthropic": AnthropicWire(), "openai": OpenAIWire(), "responses": ResponsesWire()}
 """By the dialect's name."""

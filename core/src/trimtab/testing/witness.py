@@ -137,8 +137,10 @@ class Witness:
                 assert explained.issuperset(ids), "bytes changed of which no decision speaks"
 
     def _thinking(self, projection: Projection, shown: Sequence[Shown], *, excused: bool) -> None:
-        """Kept whole or removed whole, never put back, the latest answer's left alone; bound to what it followed."""
-        newest = next((start for start in reversed(projection.rounds) if start >= 0), 0)
+        """Kept whole or removed whole, never put back, the latest answer's left alone; bound to what it followed.
+
+        ``excused``: the window was full.
+        """
         self.thought = set()
         for at, (item, blocks) in enumerate((one.item, one.blocks) for one in shown):
             if item.message is None or item.role != "assistant":
@@ -153,25 +155,24 @@ class Witness:
             self.gone |= lost
             self.thought |= {block.id for block in kept}
             if self.bound and kept and item.message.id in self.answered:
-                allowed = excused and item.message.depth >= newest
-                assert allowed or self.answered[item.message.id] == self.words[:at], (
+                assert self.answered[item.message.id] == self.words[:at], (
                     "thinking behind a prefix that changed"
                 )
                 self.answered[item.message.id] = self.words[:at]
-        self._latest(projection, shown)
+        self._latest(projection, shown, excused=excused)
 
-    def _latest(self, projection: Projection, shown: Sequence[Shown]) -> None:
-        """The latest answer is there, untouched; once its turn is closed, its thinking may be gone."""
+    def _latest(self, projection: Projection, shown: Sequence[Shown], *, excused: bool) -> None:
+        """The latest answer is there, untouched; once its turn is closed, or ``excused``, its thinking may be gone."""
         latest = next((message for message in reversed(projection.path) if message.role == "assistant"), None)
         if latest is None or latest.id in projection.state.repairs:
             return
         found = next((one for one in shown if one.item.message is latest), None)
         if found is None:  # nothing but thinking
-            assert latest.depth < projection.turns[-1], "the latest answer is gone"
+            assert excused or latest.depth < projection.turns[-1], "the latest answer is gone"
             assert all(block.type == "thinking" for block in latest.blocks), "the latest answer is gone"
             return
         if found.item.wire is not None:
-            assert latest.depth < projection.turns[-1], "the latest answer was changed"
+            assert excused or latest.depth < projection.turns[-1], "the latest answer was changed"
             said = _read(projection.dialect, latest.wire)
             assert found.words == _words(said), "more than the thinking of the latest answer was changed"
 

@@ -7,23 +7,12 @@ from typing import Any
 from trimtab.transcripts.history import History
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
-from trimtab.transcripts.wire import (
-    assistant,
-    call,
-    dumped,
-    label,
-    mapping,
-    mappings,
-    result,
-    seconds,
-    string,
-    usage,
-)
+from trimtab.transcripts.wire import count, label, mapping, mappings, seconds, string
 
 __all__ = ["NAME", "read", "sniff"]
 
 NAME = "codex"
-TEXTS = ("input_text", "output_text", "text")
+ROLES = ("developer", "system", "user")
 
 
 def sniff(source: Source) -> bool:
@@ -33,15 +22,12 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Recording:
-    """Read all requests; reasoning is encrypted and searches have no result, so both are left out and counted."""
+    """Read all requests: the items as they are recorded, which is how they were sent."""
     rollout = _Rollout(source)
     for number, record in source.objects:
         rollout.take(number, record)
     rollout.close()
-    history = rollout.history
-    if history.skipped["reasoning items"]:
-        history.notes.append("reasoning is encrypted, so it is not in the messages")
-    return history.recording(NAME, session=rollout.session)
+    return rollout.history.recording(NAME, "responses", session=rollout.session, system=rollout.instructions)
 
 
 class _Rollout:
@@ -50,13 +36,11 @@ class _Rollout:
     def __init__(self, source: Source) -> None:
         self.history = History(source)
         self.session: Any = None
+        self.instructions: str | None = None
         self.model: str | None = None
-        self._parts: list[dict[str, Any]] = []
-        self._calls: list[dict[str, Any]] = []
+        self._answer: list[dict[str, Any]] = []
         self._time: float | None = None
         """Of the last item of the open answer."""
-        self._restoring = False
-        """Whether the items are those of a replaced history, which make no requests."""
         self._unmeasured: Request | None = None
         self._summary: dict[str, Any] | None = None
 
@@ -72,55 +56,43 @@ class _Rollout:
         elif kind == "compacted":
             self._compact(number, payload, time)
         elif kind == "session_meta" and not self.history.messages:
-            self._begin(payload, time)
+            self._begin(payload)
         else:  # what the user was shown, which the items say too
             self.history.skipped[f"{label(kind)} records"] += 1
 
     def close(self) -> None:
-        """Make one message of the items since the last: parallel calls and the text before them are one answer."""
-        parts, calls, self._parts, self._calls = self._parts, self._calls, [], []
-        if not parts and not calls:
-            return
-        message = assistant(_content(parts), calls)
-        if self._restoring:
-            self.history.add(message)
-        else:
-            self._unmeasured = self.history.answer(message, self._time, model=self.model)
+        """Make one answer of the items since the last: reasoning, text and parallel calls."""
+        items, self._answer = self._answer, []
+        if items:
+            self._unmeasured = self.history.answer(items, self._time, model=self.model)
 
-    def _begin(self, payload: dict[str, Any], time: float | None) -> None:
+    def _begin(self, payload: dict[str, Any]) -> None:
         self.session = payload.get("id")
         base = payload.get("base_instructions")
-        if text := string(mapping(base).get("text")) or string(base):
-            self.history.add({"role": "system", "content": text}, time)
+        self.instructions = string(mapping(base).get("text")) or string(base) or None
 
     def _item(self, item: dict[str, Any], time: float | None) -> None:
-        """Take an item of the conversation; whatever ends in ``_call`` and has an id is a call."""
-        kind, id, history = string(item.get("type")), string(item.get("call_id")), self.history
-        role, parts = item.get("role"), _parts(item.get("content"))
-        if kind == "message" and role == "assistant" and parts:
-            self._parts += parts
-            self._time = time
-        elif kind == "message" and role in ("developer", "system", "user") and parts:
-            self.close()
-            history.add({"role": role, "content": _content(parts)}, time)
-        elif kind.endswith("_call") and id:
-            self._calls.append(_call(id, kind, item))
-            self._time = time
-        elif kind.endswith("_call_output") and id:
-            self.close()
-            history.result(result(id, _output(item.get("output"))), time)
-        else:
-            history.skipped["messages without content" if kind == "message" else f"{label(kind)} items"] += 1
+        """Take an item of the conversation; what is neither a message of others nor an output is the model's."""
+        if (what := _fault(item)) is not None:
+            self.history.skipped[what] += 1
             return
-        history.records += not self._restoring
+        if item.get("type") == "message" and item.get("role") in ROLES:
+            self.close()
+            self.history.add(item, time)
+        elif string(item.get("type")).endswith("_output"):
+            self.close()
+            self.history.result(item, time)
+        else:
+            self._answer.append(item)
+            self._time = time
+        self.history.records += 1
 
     def _measure(self, payload: dict[str, Any]) -> None:
         """Give the answer that a count follows its size; the input includes what was read from the cache."""
         self.close()
         last = mapping(mapping(payload.get("info")).get("last_token_usage"))
-        found = usage(last.get("input_tokens"), last.get("cached_input_tokens"), last.get("output_tokens"))
-        if self._unmeasured and found:
-            self._unmeasured.usage, self._unmeasured = found, None
+        if self._unmeasured and count(last.get("input_tokens")):
+            self._unmeasured.usage, self._unmeasured = _usage(last), None
 
     def _compact(self, number: int, payload: dict[str, Any], time: float | None) -> None:
         """Start a branch with the recorded history, else with all that was not the model's and the summary."""
@@ -129,46 +101,31 @@ class _Rollout:
         before = history.messages
         self._unmeasured = None
         if isinstance(replacement, list):
-            history.restart(message for message in before[:1] if message["role"] == "system")
-            self._restoring = True
-            for item in mappings(replacement):
-                self._item(item, None)
-            self.close()
-            self._restoring = False
+            history.restart(item for item in mappings(replacement) if _fault(item) is None)
         else:
-            kept = [entry for entry in before if entry["role"] not in ("assistant", "tool")]
-            history.restart(entry for entry in kept if entry is not self._summary)
-            self._summary = {"role": "user", "content": string(payload.get("message"))}
+            kept = [item for item in before if item.get("role") in ROLES]
+            history.restart(item for item in kept if item is not self._summary)
+            self._summary = {"type": "message", "role": "user", "content": string(payload.get("message"))}
             history.add(self._summary)
         history.tick(time)
         history.notes.append(f"line {number}: compaction, {len(before)} messages before, {len(history.messages)} after")
 
 
-def _call(id: str, kind: str, item: dict[str, Any]) -> dict[str, Any]:
-    """A call; the free text that a custom tool takes becomes its argument ``input``."""
-    name = string(item.get("name")) or kind.removesuffix("_call")
-    if kind == "custom_tool_call":
-        return call(id, name, {"input": item.get("input")})
-    return call(id, name, item.get("arguments", item.get("action", "{}")))
+def _fault(item: dict[str, Any]) -> str | None:
+    """What an item that cannot be sent is counted as; None for one that can."""
+    kind, said = string(item.get("type")), item.get("content" if item.get("type") == "message" else "output")
+    if not kind or (isinstance(said, list) and not all(isinstance(part, dict) for part in said)):
+        return "unknown items"
+    known = item.get("role") in (*ROLES, "assistant") and isinstance(said, str | list)
+    return None if known or kind != "message" else "messages without content"
 
 
-def _parts(content: Any) -> list[dict[str, Any]]:
-    """The texts and images of a message, as parts of OpenAI's chat format."""
-    parts: list[dict[str, Any]] = []
-    for part in [{"type": "text", "text": content}] if isinstance(content, str) else mappings(content):
-        if part.get("type") in TEXTS and isinstance(part.get("text"), str):
-            parts.append({"type": "text", "text": part["text"]})
-        elif part.get("type") == "input_image" and isinstance(part.get("image_url"), str):
-            parts.append({"type": "image_url", "image_url": {"url": part["image_url"]}})
-    return parts
-
-
-def _content(parts: list[dict[str, Any]]) -> Any:
-    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
-
-
-def _output(output: Any) -> str:
-    """What a call returned, as text."""
-    if isinstance(output, list):
-        return "\n".join(part["text"] for part in _parts(output) if part["type"] == "text")
-    return output if isinstance(output, str) else dumped(output)
+def _usage(last: dict[str, Any]) -> dict[str, Any]:
+    """A count in the words of the API, in tokens; without what was read where that was not recorded."""
+    read = last.get("cached_input_tokens")
+    details = {} if read is None else {"input_tokens_details": {"cached_tokens": count(read)}}
+    return {
+        "input_tokens": count(last.get("input_tokens")),
+        **details,
+        "output_tokens": count(last.get("output_tokens")),
+    }

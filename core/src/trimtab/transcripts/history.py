@@ -9,6 +9,7 @@ from typing import Any
 
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
+from trimtab.transcripts.wire import says
 
 __all__ = ["STEP", "History"]
 
@@ -38,30 +39,36 @@ class History:
         self.tick(time)
 
     def result(self, message: dict[str, Any], time: float | None = None) -> None:
-        """Take a tool's result (a message of role tool): what was said while the tool ran comes behind it."""
+        """Take a tool's result (of role tool, or an output): what was said while the tool ran comes behind it."""
         at = len(self.messages)
-        while at and self.messages[at - 1]["role"] not in ("assistant", "tool"):
+        while at and says(self.messages[at - 1]) not in ("assistant", "tool"):
             at -= 1
         self.messages.insert(at or len(self.messages), message)
         self.tick(time)
 
     def answer(
         self,
-        message: dict[str, Any],
+        answer: dict[str, Any] | list[dict[str, Any]],
         time: float | None = None,
         usage: Mapping[str, Any] | None = None,
         model: str | None = None,
     ) -> Request | None:
-        """Take an answer and return the request it answers, made when what is before it was recorded."""
+        """Take an answer, of one message or several; return the request it answers.
+
+        That was made when what is before it was recorded.
+        """
         request = None
+        message, *rest = answer if isinstance(answer, list) else [answer]
         if self.messages:
             now = self._clock or time or 0.0
-            request = Request(self.messages, len(self.messages), now, usage, model, message, self._branch, False)
+            made = (self._branch, False, tuple(rest))
+            request = Request(self.messages, len(self.messages), now, usage, model, message, *made)
             self.requests.append(request)
-            self._unrecorded += self.messages[-1]["role"] == "assistant"
+            self._unrecorded += says(self.messages[-1]) == "assistant"
         else:
             self.skipped["answers without a request"] += 1
-        self.add(message, time)
+        for said in (message, *rest):
+            self.add(said, time)
         return request
 
     def restart(self, messages: Iterable[dict[str, Any]]) -> None:

@@ -3,8 +3,9 @@
 A row of kind ``recording`` begins the file (``version``, ``session``, ``dialect``), ``head`` numbers a system text with
 its tools, ``request`` says when (``at``, epoch seconds), with which head, and what its branch holds more than before
 (``messages``, behind the first ``keep`` of branch ``of`` where it begins a new one), ``response`` its usage, model and
-answer. An answer that comes back in the next request as it was is not written again (``answered``). A usage in no
-provider's words is under ``trimtab.Usage``, with the fields of `trimtab.dialect.Usage`.
+answer, a list where the format has several messages for one. An answer that comes back in the next request as it was is
+not written again (``answered``). A usage in no provider's words is under ``trimtab.Usage``, with the fields of
+`trimtab.dialect.Usage`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from trimtab.errors import TranscriptError, told
 from trimtab.transcripts.records import Recording, Request
 from trimtab.transcripts.source import Source
+from trimtab.transcripts.wire import says
 
 __all__ = ["NAME", "NEUTRAL", "VERSION", "Tape", "read", "sniff"]
 
@@ -71,7 +73,7 @@ class Tape:
         """The head of each request."""
         self.branches: list[list[dict[str, Any]]] = []
         """Messages that requests carried; without the answer to the last one."""
-        self.answers: list[dict[str, Any] | None] = []
+        self.answers: list[list[dict[str, Any]]] = []
         """By branch: the answer to its last request."""
         self.requests: list[Request] = []
 
@@ -99,7 +101,7 @@ class Tape:
                 _must(_index(row["request"], len(self.requests)), row, "request")
                 _must(row.get("usage") is None or _is_usage(row["usage"]), row, "usage")
                 _must(row.get("model") is None or isinstance(row["model"], str), row, "model")
-                _must(row.get("answer") is None or _is_message(row["answer"]), row, "answer")
+                _must(all(map(_is_message, _listed(row.get("answer")))), row, "answer")
             case _:
                 _must(False, row, "kind")
 
@@ -130,12 +132,12 @@ class Tape:
         if branch == len(self.branches):
             kept = self.branches[row["of"]][: row["keep"]] if row.get("keep") else []
             self.branches.append(kept)
-            self.answers.append(None)
+            self.answers.append([])
         history, answer = self.branches[branch], self.answers[branch]
-        if row.get("answered") and answer is not None:
-            history.append(answer)
+        if row.get("answered"):
+            history += answer
         history += row["messages"]
-        self.answers[branch] = None
+        self.answers[branch] = []
         self.used.append(row["head"])
         now = max(float(row["at"]), self.requests[-1].now if self.requests else 0.0)
         made = Request(history, len(history), now, None, None, None, branch, mid_session=False)
@@ -143,17 +145,19 @@ class Tape:
 
     def _response(self, row: Mapping[str, Any]) -> None:
         made = self.requests[row["request"]]
-        made.usage, made.model, made.answer = row.get("usage"), row.get("model"), row.get("answer")
+        made.usage, made.model, answer = row.get("usage"), row.get("model"), _listed(row.get("answer"))
+        made.answer, made.rest = (answer[0], tuple(answer[1:])) if answer else (None, ())
         if made.usage and NEUTRAL in made.usage:
             made.usage = _spelled(made.usage[NEUTRAL])
         if made.length == len(made.history):
-            self.answers[made.branch] = made.answer
+            self.answers[made.branch] = answer
 
     def finish(self) -> None:
         """An answer is what the agent took it for, where it went on with it."""
         for made in self.requests:
-            if made.length < len(made.history) and made.history[made.length].get("role") == "assistant":
-                made.answer = made.history[made.length]
+            following = made.history[made.length : made.length + 1 + len(made.rest)]
+            if following and all(says(message) == "assistant" for message in following):
+                made.answer, made.rest = following[0], tuple(following[1:])
 
     def row(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """What a request with these messages adds: to the branch that it continues, or as a new one."""
@@ -162,8 +166,9 @@ class Tape:
             known = _common(history, messages)
             if known == len(history) and len(messages) >= known:
                 rest = list(messages[known:])
-                answered = bool(rest) and self.answers[branch] == rest[0]
-                return {"branch": branch, "answered": answered, "messages": rest[answered:]}
+                answer = self.answers[branch]
+                answered = bool(answer) and rest[: len(answer)] == answer
+                return {"branch": branch, "answered": answered, "messages": rest[len(answer) if answered else 0 :]}
             if known > length:
                 best, length = branch, known
         return {"branch": len(self.branches), "of": best, "keep": length, "messages": list(messages[length:])}
@@ -184,7 +189,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("role"), str)
+    return isinstance(value, dict) and isinstance(value.get("role", value.get("type")), str)
+
+
+def _listed(answer: Any) -> list[Any]:
+    """The messages of an answer: one, several, or none."""
+    return answer if isinstance(answer, list) else [] if answer is None else [answer]
 
 
 def _is_usage(value: Any) -> bool:

@@ -25,11 +25,13 @@ class Request:
     """What the provider reported, in tokens; None where nothing was recorded."""
     model: str | None
     answer: dict[str, Any] | None = field(repr=False)
-    """The assistant message that answered it."""
+    """The assistant message that answered it, or the first of them."""
     branch: int
     """Changes where the history was replaced (a compaction boundary) instead of growing."""
     mid_session: bool
     """The file does not hold what came before its first message, so ``usage`` is larger than ``messages``."""
+    rest: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    """What else the answer holds, in a format where one is several messages."""
 
     @property
     def messages(self) -> list[dict[str, Any]]:

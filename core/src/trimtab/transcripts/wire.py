@@ -25,6 +25,7 @@ __all__ = [
     "mappings",
     "result",
     "said",
+    "says",
     "seconds",
     "string",
     "usage",
@@ -118,6 +119,12 @@ def result(id: str, content: Any) -> dict[str, Any]:
 def said(value: Any) -> str | list[dict[str, Any]] | None:
     """A content: a text, or a list of parts; None for anything else."""
     return value if isinstance(value, str) else mappings(value) or None
+
+
+def says(message: Mapping[str, Any]) -> str:
+    """The role of a message; of an item without one ``tool`` for an output, else ``assistant``."""
+    output = str(message.get("type")).endswith("_output")
+    return str(message.get("role") or ("tool" if output else "assistant"))
 
 
 def chat(record: Mapping[str, Any], skipped: Counter[str]) -> dict[str, Any] | None:

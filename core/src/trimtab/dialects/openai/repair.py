@@ -7,15 +7,16 @@ result becomes words of its answer. Nothing that was said is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trimtab.conversation import Message, Wire
 from trimtab.dialects.exchanges import exchanges
 from trimtab.dialects.openai.parse import result_text
 from trimtab.dialects.openai.wire import RESULTS, blocks_of, call_of, compose, is_message, text_part
+from trimtab.dialects.wires import mended
 from trimtab.edits import Repair
-from trimtab.texts.cutting import clean, clip
+from trimtab.texts.cutting import clip
 
 __all__ = ["repair"]
 
@@ -90,9 +91,9 @@ def _mended(order: Iterator[tuple[Message, list[Any]]]) -> Iterator[Repair]:
         paired = slot is message and blocks == said
         if slot is not message or _unclean(compose(message.wire, [])):
             blocks = [compose(message.wire, blocks)]
-        mended = _mend(_filled(message.wire, blocks))
-        if mended != said:
-            yield Repair(slot.id, tuple(mended), EMPTY if paired else APART)
+        whole = mended(_filled(message.wire, blocks))
+        if whole != said:
+            yield Repair(slot.id, tuple(whole), EMPTY if paired else APART)
 
 
 def _filled(wire: Wire, blocks: list[Any]) -> list[Any]:
@@ -117,14 +118,5 @@ def _blank(block: Wire) -> bool:
     return "type" not in block and call_of(block) is None
 
 
-def _mend(value: Any) -> Any:
-    """A copy in which U+FFFD stands for each lone surrogate."""
-    if isinstance(value, str):
-        return value if value.isascii() else clean(value)
-    if isinstance(value, Mapping):
-        return {_mend(key): _mend(item) for key, item in value.items()}
-    return [_mend(item) for item in value] if isinstance(value, list) else value
-
-
 def _unclean(fields: Wire) -> bool:
-    return bool(_mend(fields) != fields)
+    return bool(mended(fields) != fields)

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.dialect import Usage
 from trimtab.dialects.wires import fields_or_none
 
-__all__ = ["usage"]
+__all__ = ["counted", "usage"]
 
 READ = ("cached_tokens", "prompt_cache_hit_tokens")
 """Tokens read from the cache: OpenAI (in ``prompt_tokens_details``), Kimi and others beside it; DeepSeek."""
@@ -19,21 +19,25 @@ MISSED = ("prompt_cache_miss_tokens",)
 
 
 def usage(response: Any) -> Usage | None:
-    """The usage of a response (mapping or SDK object), or a bare usage mapping; None where there is none.
+    """The usage of a response (mapping or SDK object), or a bare usage mapping; None where there is none."""
+    return counted(fields_or_none(response), "prompt_tokens", "completion_tokens")
 
-    ``prompt_tokens`` includes what was read. Automatic caches store each prompt, though few servers say so: unless it
+
+def counted(response: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:
+    """The same, with the names of the fields that hold the input and the output.
+
+    The input includes what was read. Automatic caches store each prompt, though few servers say so: unless it
     is told what was written, all that was not read was. As fresh it would tell the cache model that nothing of it is
     held, and the next request would be edited as if it were cold.
     """
-    response = fields_or_none(response)
     found = fields_or_none(response.get("usage", response))
-    places = (found, fields_or_none(found.get("prompt_tokens_details")))
+    places = (found, fields_or_none(found.get(f"{prompt}_details")))
     read, missed = _largest(places, READ), _largest(places, MISSED)
     written = _largest(places, WRITTEN)
-    total = _largest((found,), ("prompt_tokens",)) or (read or 0.0) + (missed or 0.0)
+    total = _largest((found,), (prompt,)) or (read or 0.0) + (missed or 0.0)
     if total <= 0:
         return None
-    output = _largest((found,), ("completion_tokens",)) or 0.0
+    output = _largest((found,), (completion,)) or 0.0
     model = str(response.get("model") or "")
     if read is None and written is None:
         return Usage(0.0, 0.0, total, output, model, split=False)

@@ -1,0 +1,166 @@
+"""The sessions behind a client, and one call through one of them: what all clients share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trimtab.errors import ProfileError
+from trimtab.parts import part
+from trimtab.profile import Profile, load
+from trimtab.request import Request
+from trimtab.session import Session
+
+__all__ = ["Exchange", "Sessions", "derived", "merged"]
+
+MOST = 64
+"""Sessions that are kept open: chosen. Beyond, the one used longest ago is let go, and resumed when it comes back."""
+
+
+class Sessions:
+    """Sessions by id, opened when first asked for, each with the model that its requests name.
+
+    ``profile`` as `Session.open` takes it; ``kind`` is the dialect of the client, whatever the profile says;
+    ``arguments`` are further ones of `Session.open`. Raises `ProfileError`, `PluginError` at once, not in a call.
+    """
+
+    def __init__(self, profile: str | Path | Profile | None = None, *, kind: str, **arguments: Any) -> None:
+        if isinstance(profile, Profile) and profile.provider.kind != kind:
+            raise ProfileError(f"the profile is for {profile.provider.kind!r}, this client speaks {kind!r}")
+        self._profile = profile
+        self._kind = kind
+        self._arguments = arguments
+        self._lock = threading.Lock()
+        self._open: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._profiles: dict[str, Profile] = {}
+        self._read("")
+
+    def get(self, id: str, model: str = "") -> Session:
+        """The session with this id, as requests to ``model`` need it; raises `StorageError`."""
+        with self._lock:
+            session = self._open.get((id, model))
+            if session is None:
+                session = self._open[id, model] = Session.open(id, self._read(model), **self._arguments)
+            self._open.move_to_end((id, model))
+            while len(self._open) > MOST:
+                self._open.popitem(last=False)
+            return session
+
+    def find(self, id: str) -> Session | None:
+        """The open session with this id that was used last; None where there is none."""
+        with self._lock:
+            return next((session for (known, _), session in reversed(self._open.items()) if known == id), None)
+
+    def _read(self, model: str) -> Profile:
+        """The profile as requests to ``model`` need it; thinking is left to the provider unless it says otherwise."""
+        made = self._profiles.get(model)
+        if made is None:
+            made = self._profile if isinstance(self._profile, Profile) else self._named(model)
+            if made.provider.drop_block is None:
+                made = made.model_copy(update={"provider": made.provider.model_copy(update={"drop_block": True})})
+            self._profiles[model] = made
+        return made
+
+    def _named(self, model: str) -> Profile:
+        """The profile with another model in the place of its own, and that one's facts."""
+        said: dict[str, Any] = {"kind": self._kind}
+        plain = self._load(said)
+        if not model or model == plain.provider.model:
+            return plain
+        said["model"] = model
+        if part("models", "table")(model) is not None:  # what is said of the profile's model is not true of it
+            said |= {"price": None, "prefix_bound": None, "factor": None}
+        return self._load(said)
+
+    def _load(self, provider: Mapping[str, Any]) -> Profile:
+        assert not isinstance(self._profile, Profile)
+        plugins = self._arguments.get("plugins", ())
+        return load(self._profile, overrides={"provider": provider}, plugins=plugins)
+
+
+class Exchange:
+    """One call through a session: `prepare`, then `observe` or `recover`.
+
+    Other calls of the same session may come in between: what is observed then is left alone, for the session speaks of
+    its last request, and `recover` prepares this one again first.
+    """
+
+    def __init__(
+        self, session: Session, messages: Sequence[Any], system: Any, tools: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        self.session = session
+        self._given = (messages, system, tools, parameters)
+        self.request: Request | None = None
+        """The last one that was prepared."""
+
+    def prepare(self) -> Request:
+        """See `Session.prepare`."""
+        self.request = self.session.prepare(*self._given)
+        return self.request
+
+    async def aprepare(self) -> Request:
+        """`prepare` for event loops."""
+        self.request = await self.session.aprepare(*self._given)
+        return self.request
+
+    def observe(self, response: Any) -> bool:
+        """See `Session.observe`."""
+        return self._current and self.session.observe(response)
+
+    async def aobserve(self, response: Any) -> bool:
+        """`observe` for event loops."""
+        return self._current and await self.session.aobserve(response)
+
+    def recover(self, error: Any) -> Request:
+        """See `Session.recover`."""
+        if not self._current:
+            self.prepare()
+        self.request = self.session.recover(error)
+        return self.request
+
+    async def arecover(self, error: Any) -> Request:
+        """`recover` for event loops."""
+        if not self._current:
+            await self.aprepare()
+        self.request = await self.session.arecover(error)
+        return self.request
+
+    @property
+    def _current(self) -> bool:
+        return self.session.request is self.request
+
+
+def derived(kind: str, messages: Sequence[Any]) -> str:
+    """An id from the first message that is not the system's: the same conversation has it again, also after a restart.
+
+    Empty where there is none, or where it cannot be read.
+    """
+    dialect = part("dialect", kind)()
+    for message in messages:
+        try:
+            plain = dialect.canonical(dialect.plain(message))
+        except (TypeError, ValueError):
+            return ""
+        if plain.get("role") not in ("developer", "system"):
+            said = json.dumps(plain, sort_keys=True, default=str).encode("utf-8", "replace")
+            return f"{kind}-{hashlib.sha256(said).hexdigest()[:24]}"
+    return ""
+
+
+def merged(parameters: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """A request's parameters with `Request.extra` in them: mappings merge, ``betas`` add up, what is ours wins."""
+    made = dict(parameters)
+    for key, value in extra.items():
+        said = made.get(key)
+        if key == "betas":
+            made[key] = list(dict.fromkeys([*(said or ()), *value]))
+        elif isinstance(said, Mapping) and isinstance(value, Mapping):
+            made[key] = merged(said, value)
+        else:
+            made[key] = value
+    return made

@@ -1,0 +1,80 @@
+"""Which session a request of the OpenAI client belongs to."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai_agent import agent, async_agent, history, profile
+from trimtab.clients.identity import identify
+from trimtab.clients.openai import session_of, wrapped_session
+from trimtab.errors import Unknown
+from trimtab.testing.provider import FakeProvider
+
+WINDOW = 40_000
+
+
+def used(tmp_path: Path, chosen: Any = None, **request: Any) -> str:
+    """The id of the session of one request."""
+    with FakeProvider() as provider, agent(provider, profile(tmp_path, WINDOW), session=chosen) as client:
+        client.chat.completions.create(model="gpt-5.6-sol", messages=history(1), **request)
+        assert session_of(client) is session_of(client, session_of(client).id)
+        with pytest.raises(Unknown, match="'elsewhere'"):
+            session_of(client, "elsewhere")
+        return session_of(client).id
+
+
+def test_the_caller_s_choice_comes_first_then_the_context_then_the_request(tmp_path: Path) -> None:
+    """Each is asked only where the one before it tells nothing."""
+    request = {"metadata": {"session_id": "meta", "conversation_id": "other"}, "prompt_cache_key": "key"}
+    with wrapped_session("context"):
+        assert used(tmp_path, "chosen", **request) == "chosen"
+        assert used(tmp_path, lambda body: body["model"], **request) == "gpt-5.6-sol"
+        assert used(tmp_path, lambda body: None, **request) == "context"
+        assert used(tmp_path, **request) == "context"
+    assert used(tmp_path, **request) == "meta"
+    assert used(tmp_path, metadata={"conversation_id": "other"}, prompt_cache_key="key") == "other"
+    assert used(tmp_path, prompt_cache_key="key") == "key"
+
+
+def test_without_a_name_the_first_message_tells_it(tmp_path: Path) -> None:
+    """The same conversation has one session, another one has another, whatever the system text."""
+    with FakeProvider() as provider, agent(provider, profile(tmp_path, WINDOW)) as client:
+        ids = []
+        for said in (history(1), history(3), [{"role": "system", "content": "x"}, *history(1)], history(1)[:1] * 2):
+            client.chat.completions.create(model="gpt-5.6-sol", messages=said)
+            ids.append(session_of(client).id)
+        other: Any = [{"role": "user", "content": "Something else."}]
+        client.chat.completions.create(model="gpt-5.6-sol", messages=other)
+        assert set(ids) == {ids[0]} != {session_of(client).id}
+
+
+def test_a_context_is_that_of_its_task(tmp_path: Path) -> None:
+    """Two tasks side by side each have their own."""
+
+    async def main() -> None:
+        with FakeProvider() as provider:
+            async with async_agent(provider, profile(tmp_path, WINDOW)) as client:
+
+                async def ask(id: str) -> None:
+                    with wrapped_session(id):
+                        await asyncio.sleep(0)
+                        await client.chat.completions.create(model="gpt-5.6-sol", messages=history(1))
+
+                await asyncio.gather(ask("a"), ask("b"))
+                assert [session_of(client, id).id for id in ("a", "b")] == ["a", "b"]
+
+    asyncio.run(main())
+
+
+def test_what_is_no_name_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Empty texts and other values are passed over; a callable that raises is logged."""
+
+    def broken(body: Any) -> str:
+        raise KeyError("session")
+
+    assert identify(broken, {}, ["", None, 7, "last"]) == "last"
+    assert "KeyError" in caplog.text
+    assert identify("", {}) is None
