@@ -72,7 +72,7 @@ class Path(Walk):
 
 def missing(handed: Sequence[Any], request: Request) -> set[str]:
     """The rules that the user gave and the request does not hold."""
-    said = {rule for message in handed if message["role"] == "user" for rule in KEPT.findall(_words(message))}
+    said = {rule for message in handed if message.get("role") == "user" for rule in KEPT.findall(_words(message))}
     return {rule for rule in said if rule not in _words([*request.messages])}
 
 

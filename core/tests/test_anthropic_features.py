@@ -92,7 +92,7 @@ def test_chat_has_no_features() -> None:
     messages = [{"role": "user", "content": "go"}]
     assert CHAT.evicting(messages, {0: ["a"]}) == messages
     assert CHAT.evicting(messages, {})[0] is messages[0]
-    assert CLAUDE.features == {"cache_edits", "context_management"}
+    assert CLAUDE.features == {"cache_edits", "compaction", "context_management", "drop_block"}
 
 
 def test_what_was_deleted_and_cleared() -> None:

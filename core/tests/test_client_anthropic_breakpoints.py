@@ -142,6 +142,7 @@ def test_breakpoints_places() -> None:
     assert made["messages"][4]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
     assert json.dumps(body) == before, "the caller's own are not touched"
     assert made["messages"][1] is messages[1]
+    assert marks(placed(body, held=3)) == ["system.0", "2.0", "4.0"], "none stands on a system message"
     later = [TOOL, {**TOOL, "name": "late", "defer_loading": True}]
     assert marks(placed(body_of(messages[:1], tools=later))) == ["tools.0", "0.0"]
 

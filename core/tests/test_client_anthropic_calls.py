@@ -34,9 +34,21 @@ def provider() -> Iterator[FakeProvider]:
         yield provider
 
 
+MADE: list[anthropic.Anthropic] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Clients are closed behind each test."""
+    yield
+    while MADE:
+        MADE.pop().close()
+
+
 def client(provider: FakeProvider, *middleware: Compaction, **options: Any) -> anthropic.Anthropic:
     """The SDK's client."""
-    return anthropic.Anthropic(base_url=provider.url, api_key="any", middleware=middleware, **options)
+    MADE.append(anthropic.Anthropic(base_url=provider.url, api_key="any", middleware=middleware, **options))
+    return MADE[-1]
 
 
 class Recorder:

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from trimtab import ContextOverflow
 from trimtab.clients.openai import session_of
 from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Settings, Text
-from trimtab.testing.provider.openai.settings import OpenAISettings
 
 BIG = 40_000
 SMALL = Settings(window=3_000)
@@ -91,7 +90,7 @@ def test_a_stream_is_recovered_before_its_first_word_and_not_behind_it(tmp_path:
 @pytest.mark.parametrize("way", ["event", "failed", "400"])
 def test_responses_refuse_in_three_ways(tmp_path: Path, way: Any) -> None:
     """Each is recovered unnoticed."""
-    provider = FakeProvider(settings=OpenAISettings(window=3_000, stream_overflow=way))
+    provider = FakeProvider(settings=Settings(window=3_000, stream_overflow=way))
 
     async def use(client: openai.AsyncOpenAI) -> None:
         kinds = [event.type for event in await heard(client.responses.create(model="m", input=items(12), stream=True))]
@@ -125,7 +124,7 @@ def test_raw_and_parsed_answers(tmp_path: Path) -> None:
 
 def test_a_silent_overflow_and_one_that_nothing_helps(tmp_path: Path) -> None:
     """The first is sent again, as a stream or not; the second is one `ContextOverflow`."""
-    settings = OpenAISettings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
+    settings = Settings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
     provider = FakeProvider(settings=settings)
 
     async def use(client: openai.AsyncOpenAI) -> None:

@@ -17,7 +17,6 @@ from trimtab.clients.sessions import Sessions
 from trimtab.errors import StorageError
 from trimtab.session import Session
 from trimtab.testing.provider import Fail, FakeProvider, Settings, Text
-from trimtab.testing.provider.openai.settings import OpenAISettings
 
 TOO_LONG = "This model's maximum context length is 3000 tokens. However, your messages resulted in 4000 tokens."
 NOW = {"retry-after-ms": "1"}
@@ -90,7 +89,7 @@ def test_what_cannot_be_made_smaller_is_one_context_overflow(tmp_path: Path) -> 
 @pytest.mark.parametrize("way", ["accept", "length"])
 def test_a_silent_overflow_is_found_in_the_answer(tmp_path: Path, way: Any) -> None:
     """An answer to more than the window, or one cut off before its first word, is none."""
-    settings, path = OpenAISettings(window=11_500, silent_overflow=way, count=dense), profile(tmp_path, 11_500)
+    settings, path = Settings(window=11_500, silent_overflow=way, count=dense), profile(tmp_path, 11_500)
     with FakeProvider(settings=settings) as provider, agent(provider, path) as client:
         assert send(client, history(12)).startswith("You said")  # by our own count 9,400 tokens
         first, last = (served.usage["prompt_tokens"] for served in provider.served if served.usage)
@@ -138,8 +137,9 @@ def test_askers_and_trimtab_off_go_out_untouched(tmp_path: Path, monkeypatch: py
         asking.reset(token)
         monkeypatch.setenv("TRIMTAB_OFF", "1")
         with pytest.raises(openai.BadRequestError):
-            send(client, history(20))
+            client.chat.completions.create(model="gpt-5.6-sol", messages=history(20), stream=True)
         assert [served.body["messages"] for served in provider.served] == [history(20)] * 2
+        assert "stream_options" not in provider.served[-1].body
 
 
 def test_a_store_that_cannot_be_opened_costs_no_request(

@@ -26,17 +26,15 @@ def used(tmp_path: Path, chosen: Any = None, **request: Any) -> str:
         return session_of(client).id
 
 
-def test_the_caller_s_choice_comes_first_then_the_context_then_the_request(tmp_path: Path) -> None:
+def test_the_context_comes_first_then_the_caller_s_choice_then_the_request(tmp_path: Path) -> None:
     """Each is asked only where the one before it tells nothing."""
-    request = {"metadata": {"session_id": "meta", "conversation_id": "other"}, "prompt_cache_key": "key"}
+    request = {"metadata": {"session_id": "meta", "conversation_id": "other"}}
     with wrapped_session("context"):
-        assert used(tmp_path, "chosen", **request) == "chosen"
-        assert used(tmp_path, lambda body: body["model"], **request) == "gpt-5.6-sol"
-        assert used(tmp_path, lambda body: None, **request) == "context"
-        assert used(tmp_path, **request) == "context"
-    assert used(tmp_path, **request) == "meta"
-    assert used(tmp_path, metadata={"conversation_id": "other"}, prompt_cache_key="key") == "other"
-    assert used(tmp_path, prompt_cache_key="key") == "key"
+        assert used(tmp_path, "chosen", **request) == "context"
+    assert used(tmp_path, "chosen", **request) == "chosen"
+    assert used(tmp_path, lambda body: body["model"], **request) == "gpt-5.6-sol"
+    assert used(tmp_path, lambda body: None, **request) == "meta"
+    assert used(tmp_path, metadata={"conversation_id": "other"}) == "other"
 
 
 def test_without_a_name_the_first_message_tells_it(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from trimtab.clients.openai import compacting, session_of
 from trimtab.dialect import Tool
 from trimtab.errors import Unknown
 from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Settings, Text, Use
-from trimtab.testing.provider.openai.settings import OpenAISettings
 
 BIG = 40_000
 SMALL = Settings(window=3_000)
@@ -98,7 +97,7 @@ def test_parsed_answers_are_recovered_and_observed(tmp_path: Path) -> None:
 
 def test_an_answer_that_was_cut_off_before_its_first_word_is_no_parse_error(tmp_path: Path) -> None:
     """The SDK raises while it parses; near the window that was an overflow, far from it the error is the caller's."""
-    settings = OpenAISettings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
+    settings = Settings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
     script = [PARIS, PARIS, Reply([Text("{")], stop="length")]
     with FakeProvider(script, settings) as provider, agent(provider, profile(tmp_path, 11_500)) as client:
         parse = client.chat.completions.parse
@@ -108,6 +107,7 @@ def test_an_answer_that_was_cut_off_before_its_first_word_is_no_parse_error(tmp_
         with pytest.raises(openai.LengthFinishReasonError):
             parse(model="gpt-5.6-sol", messages=history(2), response_format=City)
         assert len(provider.served) == 3
+        assert session_of(client).saved().requests == 2
 
 
 def test_clients_of_other_classes_stay_of_their_class(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import openai
+import pytest
 from openai_agent import agent, items, profile
-from trimtab.clients.openai import session_of
+from trimtab.clients.openai import compacting, session_of
+from trimtab.errors import ProfileError
 from trimtab.profile import load
 from trimtab.testing.provider import Call, FakeProvider, Settings, Think, Use
-from trimtab.testing.provider.openai.settings import OpenAISettings
 
 TOOL = {"type": "function", "name": "read_file", "parameters": {"type": "object"}, "strict": False}
 
@@ -106,16 +107,19 @@ def test_what_the_server_holds_is_left_alone(tmp_path: Path) -> None:
 
 def test_truncation_stays_as_the_caller_set_it(tmp_path: Path) -> None:
     """The server's own way to make room is not switched on or off."""
-    with FakeProvider(settings=OpenAISettings(window=40_000)) as provider:
+    with FakeProvider(settings=Settings(window=40_000)) as provider:
         with agent(provider, profile(tmp_path, 40_000)) as client:
             client.responses.create(model="gpt-5.6-sol", input=items(2), truncation="auto")
             client.responses.create(model="gpt-5.6-sol", input=items(2))
         assert [served.body.get("truncation") for served in provider.served] == ["auto", None]
 
 
-def test_a_profile_that_was_read_for_chat_leaves_responses_alone(tmp_path: Path) -> None:
-    """A loaded profile is of one kind; its client passes the other endpoint's requests through."""
+def test_a_profile_that_was_read_is_for_its_own_endpoint(tmp_path: Path) -> None:
+    """Requests of the other one pass through; one for another provider altogether is an error at once."""
     read: Any = load("minimal", overrides={"provider": {"kind": "openai", "window": 3_000}})
     with FakeProvider() as provider, agent(provider, read) as client:
         client.responses.create(model="gpt-5.6-sol", input=items(12))
         assert provider.served[0].body["input"] == items(12)
+        other: Any = load("minimal")
+        with pytest.raises(ProfileError, match="anthropic"):
+            compacting(client, other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from pydantic import BaseModel
 from trimtab import ContextOverflow
 from trimtab.clients.openai import compacting, session_of
 from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Settings, Text, Think
-from trimtab.testing.provider.openai.settings import OpenAISettings
 
 BIG = 40_000
 REFUSED = Fail(400, "Your input exceeds the context window of this model.", code="context_length_exceeded")
@@ -105,7 +105,7 @@ def test_a_refusal_behind_the_first_word_reaches_the_caller_and_the_next_request
 @pytest.mark.parametrize("way", ["event", "failed", "400"])
 def test_responses_refuse_in_three_ways(tmp_path: Path, way: Any) -> None:
     """An error event, a failed response, a status: each is recovered unnoticed."""
-    settings = OpenAISettings(window=3_000, stream_overflow=way)
+    settings = Settings(window=3_000, stream_overflow=way)
     with FakeProvider(settings=settings) as provider, agent(provider, profile(tmp_path, 12_000)) as client:
         kinds = [event.type for event in respond(client, items(12))]
         assert kinds[:3] == ["response.created", "response.in_progress", "response.output_item.added"]
@@ -114,9 +114,48 @@ def test_responses_refuse_in_three_ways(tmp_path: Path, way: Any) -> None:
         assert session_of(client).saved().requests == 1
 
 
+class Bytes(httpx2.SyncByteStream):
+    """The body of a stream that stays open until somebody closes it."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self.events = events
+        self.closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for event in self.events:
+            yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("words", [0, 1])
+def test_an_error_event_without_an_error_field_is_one_too(tmp_path: Path, words: int) -> None:
+    """The SDK gives it out as an event: it is recovered before the first word, later it reaches the caller."""
+    error = {"type": "error", "code": "context_length_exceeded", "message": "It is too long.", "sequence_number": 9}
+    word = {"type": "response.output_text.delta", "delta": "one", "sequence_number": 1}
+    done = {"type": "response.output_text.delta", "delta": "done", "sequence_number": 1}
+    bodies, sizes = [Bytes(*[word] * words, error), Bytes(done)], []
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        sizes.append(len(request.content))
+        body = bodies[len(sizes) - 1]
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=body)
+
+    with httpx2.Client(transport=httpx2.MockTransport(serve)) as http:
+        plain = openai.OpenAI(base_url="http://server/v1", api_key="any", http_client=http)
+        client = compacting(plain, profile(tmp_path, BIG), plugins=[Clear])
+        heard = [event.type for event in respond(client, items(40))]
+        assert heard == ([word["type"], "error"] if words else [word["type"]])
+        if words:
+            respond(client, items(40))
+    assert sizes[1] < sizes[0]
+    assert all(body.closed for body in bodies)
+
+
 def test_a_refusal_that_nothing_helps_is_one_context_overflow(tmp_path: Path) -> None:
     """It comes from the error that the stream told."""
-    provider = FakeProvider(settings=OpenAISettings(window=3_000))
+    provider = FakeProvider(settings=Settings(window=3_000))
     with provider, agent(provider, profile(tmp_path, 12_000)) as client:
         with pytest.raises(ContextOverflow) as caught:
             respond(client, "word " * 8_000)
@@ -126,7 +165,7 @@ def test_a_refusal_that_nothing_helps_is_one_context_overflow(tmp_path: Path) ->
 
 def test_a_stream_without_a_word_is_an_overflow(tmp_path: Path) -> None:
     """A ``length`` stop with no output, near the window: sent again, smaller."""
-    settings = OpenAISettings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
+    settings = Settings(window=11_500, silent_overflow="length", count=lambda text: len(text) * 10 // 19)
     with FakeProvider(settings=settings) as provider, agent(provider, profile(tmp_path, 11_500)) as client:
         assert text(chat(client, history(12))).startswith("You said")
         assert len(provider.served) == 2

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Text, Think, Use
-from trimtab.testing.provider.openai import OpenAISettings
+from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Settings, Text, Think, Use
 
 openai = pytest.importorskip("openai")
 
@@ -23,7 +22,7 @@ ROUND = [Think("I must read it."), Use("read", {"path": "a.txt"}), Use("read", {
 def provided(script: Any = None, **settings: Any) -> Iterator[tuple[FakeProvider, Any]]:
     """A provider and a client that never retries."""
     with (
-        FakeProvider(script, OpenAISettings(**settings)) as provider,
+        FakeProvider(script, Settings(**settings)) as provider,
         openai.OpenAI(base_url=provider.url + "/v1", api_key="any", max_retries=0) as client,
     ):
         yield provider, client

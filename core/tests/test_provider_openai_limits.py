@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from trimtab.testing.provider import FakeProvider
-from trimtab.testing.provider.openai import OpenAISettings
+from trimtab.testing.provider import FakeProvider, Settings
 
 openai = pytest.importorskip("openai")
 
@@ -21,7 +20,7 @@ WORDS = "lorem ipsum " * 300
 def provided(**settings: Any) -> Iterator[tuple[FakeProvider, Any]]:
     """A provider that echoes and a client that never retries."""
     with (
-        FakeProvider(None, OpenAISettings(**settings)) as provider,
+        FakeProvider(None, Settings(**settings)) as provider,
         openai.OpenAI(base_url=provider.url + "/v1", api_key="any", max_retries=0) as client,
     ):
         yield provider, client

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from trimtab.testing.provider import FakeProvider, Text, Think, Use
-from trimtab.testing.provider.openai import OpenAISettings
+from trimtab.testing.provider import FakeProvider, Settings, Text, Think, Use
 
 openai = pytest.importorskip("openai")
 
@@ -26,7 +25,7 @@ LONG = "lorem ipsum " * 300
 def provided(script: Any = None, **settings: Any) -> Iterator[tuple[FakeProvider, Any]]:
     """A provider and a client that never retries."""
     with (
-        FakeProvider(script, OpenAISettings(**settings)) as provider,
+        FakeProvider(script, Settings(**settings)) as provider,
         openai.OpenAI(base_url=provider.url + "/v1", api_key="any", max_retries=0) as client,
     ):
         yield provider, client

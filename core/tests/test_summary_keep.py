@@ -15,7 +15,7 @@ from trimtab.testing import conversations
 from trimtab.testing.material import rounds
 from trimtab.view import View
 
-DIALECTS = st.sampled_from(["anthropic", "openai", "responses"])
+DIALECTS = st.sampled_from(["anthropic", "openai"])
 KEEPS = st.one_of(
     st.integers(0, 8).map(Keep.of),
     st.builds(Keep, tokens=st.integers(0, 60_000), texts=st.integers(0, 6), max=st.integers(0, 400_000)),
@@ -59,7 +59,7 @@ def test_a_mechanical_boundary_shrinks_and_is_the_same_again(data: Any, dialect:
     assert first.count(folds[0].text) < weight(first, span(first, Keep.of(1)))
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 def test_the_tail_has_what_was_asked_for(dialect: str) -> None:
     """At least so many tokens and texts, in whole rounds, and not a round more."""
     view = view_of(rounds(dialect, 120), dialect=dialect)

@@ -195,6 +195,22 @@ def test_a_full_disk_leaves_whole_rows_and_nothing_late(tmp_path: Path, monkeypa
     assert not recording.skipped
 
 
+def test_answers_of_several_items(tmp_path: Path) -> None:
+    """Each item is written once, and the answer is all of them, also where the agent did not go on with it."""
+    path, items = tmp_path / "talk.jsonl", rounds("responses", 3)
+    usage = {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}}
+    with Recorder(path, dialect="responses") as recorder:
+        for length in (1, 4, 7):
+            recorder.request(items[:length], "Be brief.")
+            recorder.response({"output": items[length : length + 2], "usage": usage, "model": "gpt-6"})
+    recording = replayed(path)
+    assert (recording.dialect, recording.system) == ("responses", "Be brief.")
+    assert [request.messages for request in recording.requests] == [items[:1], items[:4], items[:7]]
+    assert [[one.answer, *one.rest] for one in recording.requests] == [items[1:3], items[4:6], items[7:9]]
+    assert [one.usage for one in recording.requests] == [usage] * 3
+    assert all(path.read_text().count(f'"id": "msg_{n}"') == 1 for n in range(3))
+
+
 @pytest.mark.parametrize("at", [math.nan, math.inf, -math.inf, 1e12, 10**400, "soon"])
 def test_a_time_that_is_none_is_refused(tmp_path: Path, at: Any) -> None:
     """Nothing of the request is written."""

@@ -89,7 +89,7 @@ class Message:
     wire: Wire
     depth: int
     answers: int
-    """How many assistant messages came before this one on its path."""
+    """How many answers, one or more assistant messages in a row, came before this one's own on its path."""
     sizes: tuple[int, ...]
     """Uncalibrated tokens of each block, counted once."""
     kind: Kind
@@ -256,7 +256,7 @@ class Conversation:
             blocks,
             plain,
             depth=parent.depth + 1 if parent else 0,
-            answers=parent.answers + (parent.role == "assistant") if parent else 0,
+            answers=parent.answers + (parent.role == "assistant" != role) if parent else 0,
             sizes=tuple(self.dialect.size(block, self.count) for block in blocks),
             kind=_kind(role, blocks),
             results=tuple(n for n, block in enumerate(blocks) if block.type == "tool_result"),

@@ -38,7 +38,7 @@ def says(said: Any) -> str:
     return f"print({json.dumps(said)!r})"
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 def test_what_commands_are_told(run: Any, script: Any, tmp_path: Path, dialect: str) -> None:
     """The fields of each event, and the conversation as said, in both formats."""
     copy = script(COPY)

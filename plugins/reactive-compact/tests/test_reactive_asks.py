@@ -28,7 +28,7 @@ FAILURES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 @pytest.mark.parametrize("how", FAILURES)
 def test_H35_a_failed_answer_is_followed_by_rule(opened: Any, rounds: Any, dialect: str, how: str) -> None:
     """Asked once, reported, and nothing of the answer is shown; the same rounds are summarised by rule."""
@@ -81,7 +81,7 @@ class Small:
         return str(GOOD(ask))
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 @pytest.mark.parametrize("says", [True, False])
 def test_H39_H45_a_question_that_is_too_long_is_asked_about_less(
     opened: Any, rounds: Any, error: Any, dialect: str, says: bool

@@ -14,7 +14,7 @@ from trimtab.testing.walk import Walk
 from trimtab_reactive_compact import ReactiveCompact
 from trimtab_reactive_compact.truncated import counted
 
-DIALECTS = pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+DIALECTS = pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 ROUNDS = [700] * 38
 """About 15,000 tokens in a window of 20,000."""
 OVER, LIMIT = 21_000, 20_000

@@ -10,7 +10,7 @@ import pytest
 from trimtab import ContextOverflow, Hook, Pin, hookimpl
 from trimtab.testing.wires import WIRES
 
-DIALECTS = pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
+DIALECTS = pytest.mark.parametrize("dialect", ["anthropic", "openai"])
 
 
 def last_text(run: Any) -> str:

@@ -365,7 +365,7 @@ class Greet(Hook):
         ),
         max_size=50,
     ),
-    format=st.sampled_from(["anthropic", "openai", "responses"]),
+    format=st.sampled_from(["anthropic", "openai"]),
     window=st.sampled_from([20_000, 100_000]),
 )
 def test_H03_H04_nothing_is_lost(

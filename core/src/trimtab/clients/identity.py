@@ -35,7 +35,7 @@ def wrapped_session(id: str) -> Iterator[None]:
 def identify(chosen: Chosen, body: Mapping[str, Any], told_by: Iterable[Any] = ()) -> str | None:
     """The id of the session of a request; None where nothing tells it (then `trimtab.clients.sessions.derived`).
 
-    In this order: ``chosen``, `wrapped_session`, and ``told_by``: the values of the fields of the request that may name
+    In this order: `wrapped_session`, for it is nearest to the call, ``chosen``, and ``told_by``: the values of the fields of the request that may name
     it, the surest first; only texts that are not empty count. A ``chosen`` that raises is logged and passed over.
     """
     try:
@@ -43,4 +43,4 @@ def identify(chosen: Chosen, body: Mapping[str, Any], told_by: Iterable[Any] = (
     except Exception as error:  # a callable of the caller's must not cost him the request
         _log.warning("the session of a request could not be told: %s", told(error))
         said = None
-    return next((one for one in (said, _wrapped.get(), *told_by) if isinstance(one, str) and one), None)
+    return next((one for one in (_wrapped.get(), said, *told_by) if isinstance(one, str) and one), None)

@@ -51,6 +51,11 @@ class Sessions:
                 self._open.popitem(last=False)
             return session
 
+    @property
+    def strict(self) -> bool:
+        """Whether the profile wants errors raised that are ours."""
+        return self._read("").strict
+
     def find(self, id: str) -> Session | None:
         """The open session with this id that was used last; None where there is none."""
         with self._lock:
@@ -119,6 +124,7 @@ class Exchange:
     def recover(self, error: Any) -> Request:
         """See `Session.recover`."""
         if not self._current:
+            self._check(error)
             self.prepare()
         self.request = self.session.recover(error)
         return self.request
@@ -126,9 +132,15 @@ class Exchange:
     async def arecover(self, error: Any) -> Request:
         """`recover` for event loops."""
         if not self._current:
+            self._check(error)
             await self.aprepare()
         self.request = await self.session.arecover(error)
         return self.request
+
+    def _check(self, error: Any) -> None:
+        """Raise an error that no request of ours brought about, before anything is prepared anew for it."""
+        if isinstance(error, BaseException) and self.session.dialect.refusal(error) is None:
+            raise error
 
     @property
     def _current(self) -> bool:

@@ -245,7 +245,7 @@ def _jsonable(value: Any) -> Any:
 def _answer(said: Mapping[str, Any]) -> Any:
     """The message of a response (the items of its output), as it is put into the history; None where there is none."""
     if isinstance(said.get("output"), list):
-        return said["output"]
+        return said["output"] or None
     choices = said.get("choices")
     if isinstance(choices, list) and choices:
         message = choices[0].get("message") if isinstance(choices[0], dict) else None

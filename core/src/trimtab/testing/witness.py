@@ -155,9 +155,7 @@ class Witness:
             self.gone |= lost
             self.thought |= {block.id for block in kept}
             if self.bound and kept and item.message.id in self.answered:
-                assert self.answered[item.message.id] == self.words[:at], (
-                    "thinking behind a prefix that changed"
-                )
+                assert self.answered[item.message.id] == self.words[:at], "thinking behind a prefix that changed"
                 self.answered[item.message.id] = self.words[:at]
         self._latest(projection, shown, excused=excused)
 

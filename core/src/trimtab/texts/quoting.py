@@ -42,7 +42,7 @@ def answers(block: Block) -> bool:
 
 def speaker(message: Message) -> str:
     """Whose words a message holds: its role as sent, for a dialect takes those that it does not know for the user's."""
-    return flat(str(message.wire.get("role", "")), 40)
+    return flat(str(message.wire.get("role") or message.role), 40)
 
 
 def called(call: Block) -> str:

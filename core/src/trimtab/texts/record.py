@@ -78,9 +78,9 @@ def _whole(block: Block) -> str:
 
 def _unreadable(block: Block) -> Iterator[str]:
     """Media, and what has no text, by type and size."""
-    content = block.wire.get("content") if isinstance(block.wire, Mapping) else None
+    content = (block.wire.get("content") or block.wire.get("output")) if isinstance(block.wire, Mapping) else None
     parts = content if answers(block) and isinstance(content, list) else [block.wire]
     for part in parts:
         kind = part.get("type", block.type) if isinstance(part, Mapping) else block.type
-        if kind != "text":
+        if not kind.endswith("text"):
             yield f"[{kind}: {len(json.dumps(part)):,} characters as sent]"

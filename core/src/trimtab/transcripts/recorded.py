@@ -101,7 +101,8 @@ class Tape:
                 _must(_index(row["request"], len(self.requests)), row, "request")
                 _must(row.get("usage") is None or _is_usage(row["usage"]), row, "usage")
                 _must(row.get("model") is None or isinstance(row["model"], str), row, "model")
-                _must(all(map(_is_message, _listed(row.get("answer")))), row, "answer")
+                answer = _listed(row.get("answer"))
+                _must(row.get("answer") != [] and all(map(_is_message, answer)), row, "answer")
             case _:
                 _must(False, row, "kind")
 

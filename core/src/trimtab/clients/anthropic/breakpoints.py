@@ -83,7 +83,7 @@ def with_breakpoints(body: Mapping[str, Any], *, ttl: float, ends: Sequence[int]
 
 def _marked(content: Any, marker: dict[str, Any]) -> list[Any] | None:
     """A text, blocks or tools with a breakpoint on the last that may have one; None where none may."""
-    blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else list(_list(content))
+    blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
     for n in range(len(blocks) - 1, -1, -1):
         if _cacheable(blocks[n]):
             blocks[n] = {**blocks[n], "cache_control": marker}

@@ -113,6 +113,8 @@ class Compaction(Middleware):
             stored = self._stored.get(session, Stored())
             return Call(request, body, session, call_next, stored, partial(self._answered, session))
         except Exception as error:  # a store that cannot be opened must not cost the agent its request
+            if self.sessions.strict:
+                raise
             _log.warning("a request goes out as it is: its session cannot be opened: %s", told(error))
             return None
 

@@ -98,9 +98,6 @@ class Tap(httpx2.SyncByteStream):
                     return
         except Exception as error:  # the caller's, when he comes to it
             self._trouble = error
-        except BaseException:
-            self._response.close()
-            raise
 
     def __iter__(self) -> Iterator[bytes]:
         """What was held back, then the rest as it comes."""
@@ -163,11 +160,8 @@ class AsyncTap(httpx2.AsyncByteStream):
                 self.watch(event)
                 if self.watch.settled:
                     return
-        except Exception as error:
+        except Exception as error:  # see `Tap.settle`
             self._trouble = error
-        except BaseException:  # the caller's task is cancelled
-            await self._response.aclose()
-            raise
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """What was held back, then the rest as it comes."""

@@ -1,76 +1,25 @@
-"""One call of the caller's, through all requests that it takes; and what is common to all calls of a client."""
+"""One call of the caller's, through all requests that it takes."""
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from openai import Omit
 from openai._constants import RAW_RESPONSE_HEADER
 from openai._models import FinalRequestOptions
 
-from trimtab.ask import asking
-from trimtab.clients.identity import Chosen, identify
-from trimtab.clients.openai.endpoints import ENDPOINTS, Endpoint
-from trimtab.clients.sessions import Exchange, Sessions, derived, merged
-from trimtab.engine import OFF
+from trimtab.clients.openai.endpoints import Endpoint
+from trimtab.clients.sessions import Exchange, merged
 from trimtab.errors import ContextOverflow, told
-from trimtab.profile import Profile
-from trimtab.session import Session
 
-__all__ = ["Call", "Compaction"]
+if TYPE_CHECKING:
+    from trimtab.clients.openai.compaction import Compaction
 
-CONVERSATION = ("input", "instructions", "messages", "tools")
-"""The fields of a request that a session is told beside its parameters."""
+__all__ = ["Call"]
 
 _log = logging.getLogger("trimtab")
-
-
-class Compaction:
-    """What the calls of one client share, also of its copies: the sessions, and what the server was seen to refuse."""
-
-    def __init__(self, profile: str | Path | Profile | None, session: Chosen, arguments: Mapping[str, Any]) -> None:
-        kinds = [endpoint.kind for endpoint in ENDPOINTS.values()]
-        if isinstance(profile, Profile):  # that is for one of them only
-            kinds = [profile.provider.kind]
-        self.sessions = {kind: Sessions(profile, kind=kind, **arguments) for kind in kinds}
-        self.last: Session | None = None
-        """The one of the newest call."""
-        self.counts = True
-        """Whether streams may be asked to tell their usage: until the server refuses it."""
-        self._chosen = session
-
-    def call(self, options: FinalRequestOptions, stream: bool) -> Call | None:
-        """The call that these options make; None where it is to go out as it is."""
-        endpoint = ENDPOINTS.get(options.url.partition("?")[0]) if options.method.lower() == "post" else None
-        off = os.environ.get("TRIMTAB_OFF", "").lower() not in OFF
-        if endpoint is None or endpoint.kind not in self.sessions or off or asking.get() is not None:
-            return None
-        if not isinstance(options.json_data, Mapping):
-            return None
-        body = {**options.json_data, **(options.extra_json or {})}
-        body = {key: value for key, value in body.items() if not isinstance(value, Omit)}
-        messages, system = endpoint.conversation(body)
-        if not isinstance(messages, list) or not messages:
-            return None
-        try:
-            id = identify(self._chosen, body, _names(body)) or derived(endpoint.kind, messages)
-            session = self.sessions[endpoint.kind].get(id, str(body.get("model") or "")) if id else None
-        except Exception as error:  # a store that cannot be opened must not cost the agent its request
-            _log.warning("a request goes out as it is: its session cannot be opened: %s", told(error))
-            return None
-        if session is None:
-            return None
-        self.last = session
-        rest = {key: value for key, value in options.json_data.items() if key not in CONVERSATION}
-        if options.extra_json:
-            rest["extra_body"] = options.extra_json  # as the SDK's methods take it, for askers
-        exchange = Exchange(session, messages, system, body.get("tools"), rest)
-        return Call(self, endpoint, options, body, exchange, stream)
 
 
 class Call:
@@ -182,10 +131,3 @@ class Call:
             if self.exchange.session.profile.strict:
                 raise
             _log.warning("session %s: the request is left as it is: %s", self.exchange.session.id, told(error))
-
-
-def _names(body: Mapping[str, Any]) -> list[Any]:
-    """What in a request may name its session."""
-    metadata = body.get("metadata")
-    named = metadata if isinstance(metadata, Mapping) else {}
-    return [named.get("session_id"), named.get("conversation_id"), body.get("prompt_cache_key")]

@@ -19,7 +19,7 @@ import openai
 from openai import APIStatusError, LengthFinishReasonError
 
 from trimtab.clients.identity import Chosen
-from trimtab.clients.openai.call import Compaction
+from trimtab.clients.openai.compaction import Compaction
 from trimtab.clients.openai.streams import afollowed, alistened, followed, listened
 from trimtab.errors import Unknown
 from trimtab.profile import Profile
@@ -38,11 +38,14 @@ def compacting(
     """A copy of ``client`` whose chat completions and responses are kept below the window.
 
     It is of the client's class and shares its connections; ``client`` itself stays as it is. ``profile`` as
-    `Session.open` takes it; ``session`` is the id of all requests' session, or finds one in a request's body; without
-    it `wrapped_session`, ``metadata`` (``session_id``, ``conversation_id``), ``prompt_cache_key`` and the first message
-    tell the session. ``arguments`` are further ones of `Session.open`, as ``ask`` and ``stage_tools``. Raises
-    `ProfileError`, `PluginError`; its requests raise `ContextOverflow`, from the provider's error, where nothing makes
-    them fit.
+    `Session.open` takes it (one that is loaded is for its own endpoint only); `wrapped_session` tells the session, else
+    ``session``, an id or what finds one in a request's body, else ``metadata`` (``session_id``, ``conversation_id``),
+    else the first message. ``arguments`` are further ones
+    of `Session.open`, as ``ask`` and ``stage_tools``. Raises `ProfileError`, `PluginError`; its requests raise
+    `ContextOverflow`, from the provider's error, where nothing makes them fit.
+
+    A stream is handed out with its first word: what comes before may be a refusal. Its usage is asked for where the
+    caller did not say whether he wants it (``stream_options``), and that chunk is not handed out.
 
     Requests with ``previous_response_id`` or ``conversation``, those of askers, and all while TRIMTAB_OFF is set go out
     untouched.

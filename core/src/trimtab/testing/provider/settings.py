@@ -64,3 +64,12 @@ class Settings:
     """Whether two calls may not have one id. (Unsettled.)"""
     prefill: bool = False
     """Whether the last message may be the assistant's, as a beginning of the answer."""
+
+    silent_overflow: Literal["", "accept", "length"] = ""
+    """Too much input is answered all the same: with usage above the window, or by a ``length`` stop without output."""
+    stream_overflow: Literal["event", "failed", "400"] = "event"
+    """How a stream of Responses refuses too much input: an ``error`` event, ``response.failed``, or a 400 before it."""
+    empty_calls: bool = False
+    """Whether ``tool_calls: []`` passes."""
+    thinking_back: Literal["", "deepseek", "kimi"] = ""
+    """Whether answers with calls must bring their ``reasoning_content`` back, and in whose words it is missed."""

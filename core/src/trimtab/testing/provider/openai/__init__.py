@@ -9,10 +9,10 @@ from trimtab.testing.provider.openai.chat import Chat
 from trimtab.testing.provider.openai.errors import error_body
 from trimtab.testing.provider.openai.models import Models
 from trimtab.testing.provider.openai.responses import Responses
-from trimtab.testing.provider.openai.settings import OpenAISettings
 from trimtab.testing.provider.server import FakeProvider
+from trimtab.testing.provider.settings import Settings
 
-__all__ = ["OpenAISettings", "routes"]
+__all__ = ["routes"]
 
 
 def routes(provider: FakeProvider) -> list[Route]:

@@ -9,7 +9,6 @@ from trimtab.testing.provider.openai.chat_rules import check_chat
 from trimtab.testing.provider.openai.chat_shapes import chat_frames, chat_message, chat_usage
 from trimtab.testing.provider.openai.errors import missing
 from trimtab.testing.provider.openai.prefixes import has_breakpoints, use_cache
-from trimtab.testing.provider.openai.settings import with_switches
 from trimtab.testing.provider.openai.sizes import check_chat_size, check_output, room
 from trimtab.testing.provider.openai.talk import custom_tools, fitted, last_results, last_text
 from trimtab.testing.provider.openai.units import chat_units, total
@@ -23,7 +22,7 @@ class Chat:
 
     def __init__(self, provider: FakeProvider) -> None:
         self._provider = provider
-        self._settings = with_switches(provider.settings)
+        self._settings = provider.settings
 
     async def create(self, asked: Asked) -> Given:
         """Answer one request; raises `Refused`."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from trimtab.testing.provider.openai.items import bound_to
 from trimtab.testing.provider.openai.seals import opened
-from trimtab.testing.provider.openai.settings import OpenAISettings
 from trimtab.testing.provider.openai.units import Unit, head_unit, item_units, total
+from trimtab.testing.provider.settings import Settings
 from trimtab.testing.provider.tokens import Tokens
 
 __all__ = ["Context", "context_of", "is_user"]
@@ -47,7 +47,7 @@ class Context:
 
 
 def context_of(
-    body: Mapping[str, Any], items: Sequence[Mapping[str, Any]], settings: OpenAISettings, tokens: Tokens
+    body: Mapping[str, Any], items: Sequence[Mapping[str, Any]], settings: Settings, tokens: Tokens
 ) -> Context:
     """The context of a request; reasoning whose prefix or model is another one is removed from it and reported."""
     head = [head_unit(body, tokens)]
@@ -72,7 +72,7 @@ def is_user(item: Mapping[str, Any]) -> bool:
     return item.get("type", "message") == "message" and item.get("role") == "user"
 
 
-def _mismatch(item: Mapping[str, Any], prefix: str, model: str, settings: OpenAISettings) -> str:
+def _mismatch(item: Mapping[str, Any], prefix: str, model: str, settings: Settings) -> str:
     seal = opened(item)
     if seal["model"] != model and not settings.foreign_thinking:
         return "model_mismatch"

@@ -13,7 +13,6 @@ from trimtab.testing.provider.openai.events import failed_frames, response_frame
 from trimtab.testing.provider.openai.items import bound_to, compaction_item, output_items
 from trimtab.testing.provider.openai.prefixes import use_cache
 from trimtab.testing.provider.openai.response_shapes import response_json, response_usage, shown_items
-from trimtab.testing.provider.openai.settings import with_switches
 from trimtab.testing.provider.openai.sizes import OVERFLOW, check_output, input_limit, room, too_long
 from trimtab.testing.provider.openai.store import Store
 from trimtab.testing.provider.openai.talk import custom_tools, fitted, last_results, last_text
@@ -32,7 +31,7 @@ class Responses:
 
     def __init__(self, provider: FakeProvider) -> None:
         self._provider = provider
-        self._settings = with_switches(provider.settings)
+        self._settings = provider.settings
         self._store = Store()
         self._compactions = 0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from trimtab.testing.provider.endpoint import Refused
 from trimtab.testing.provider.openai.errors import refused
-from trimtab.testing.provider.openai.settings import OpenAISettings
+from trimtab.testing.provider.settings import Settings
 
 __all__ = ["OVERFLOW", "check_chat_size", "check_output", "input_limit", "room", "too_long"]
 
@@ -21,7 +21,7 @@ def asked_output(body: Mapping[str, Any]) -> tuple[str, int | None]:
     return next(((name, int(body[name])) for name in OUTPUTS if body.get(name) is not None), ("", None))
 
 
-def check_output(body: Mapping[str, Any], settings: OpenAISettings) -> None:
+def check_output(body: Mapping[str, Any], settings: Settings) -> None:
     """Raise `Refused` where a request wants more output than the model can give."""
     name, asked = asked_output(body)
     if asked is not None and asked > settings.max_output:
@@ -33,7 +33,7 @@ def check_output(body: Mapping[str, Any], settings: OpenAISettings) -> None:
         )
 
 
-def check_chat_size(body: Mapping[str, Any], tokens: int, settings: OpenAISettings) -> None:
+def check_chat_size(body: Mapping[str, Any], tokens: int, settings: Settings) -> None:
     """Raise `Refused` where a chat request of ``tokens`` is too large for the window."""
     window, (_, output) = settings.window, asked_output(body)
     if tokens > window and not settings.silent_overflow:
@@ -53,7 +53,7 @@ def check_chat_size(body: Mapping[str, Any], tokens: int, settings: OpenAISettin
         )
 
 
-def input_limit(settings: OpenAISettings) -> int:
+def input_limit(settings: Settings) -> int:
     """Tokens of input that Responses takes: the window without the largest output, where the window has room for it."""
     left = settings.window - settings.max_output
     return left if left > 0 else settings.window
@@ -65,7 +65,7 @@ def too_long() -> Refused:
     return refused(message, "input", OVERFLOW)
 
 
-def room(body: Mapping[str, Any], tokens: int, settings: OpenAISettings) -> int:
+def room(body: Mapping[str, Any], tokens: int, settings: Settings) -> int:
     """Tokens that the answer to a request of ``tokens`` may have."""
     if tokens > settings.window:
         return 0 if settings.silent_overflow == "length" else settings.max_output
