@@ -28,7 +28,7 @@ LIBRARIES = {"pluggy", "pydantic", "pydantic_core", "pydantic_settings", "yaml"}
 """pydantic_core comes with pydantic, whose hooks for own types need it."""
 
 AROUND = {"cli", "clients", "counters", "dialects", "models", "replay", "storage", "testing", "transcripts"}
-AROUND |= {"budget", "summary", "texts"}
+AROUND |= {"budget", "summary", "telemetry", "texts"}
 VENDORS = {"anthropic", "claude", "codex", "gemini", "openai"}
 
 kernel = pytest.mark.parametrize("path", KERNEL, ids=lambda path: path.name)
@@ -93,8 +93,9 @@ def test_names_nobody_outside(path: Path) -> None:
 def test_import_is_light() -> None:
     """`import trimtab` loads no HTTP client, no SDK, no database driver, no counter and no command line."""
     heavy = {
-        *("aiohttp", "anthropic", "fsspec", "http.client", "httpx", "openai", "psycopg", "requests", "rich"),
-        *("sqlalchemy", "sqlite3", "starlette", "tiktoken", "typer", "urllib3"),
+        *("aiohttp", "anthropic", "fsspec", "http.client", "httpx", "httpx2", "openai", "opentelemetry"),
+        *("psycopg", "requests", "rich", "sqlalchemy", "sqlite3", "starlette", "tiktoken", "typer", "urllib3"),
+        "uvicorn",
     }
     code = "import json, sys, trimtab; print(json.dumps(sorted(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 from play import LONG, Play, call, result, says, shown, talk, text, thinks, user
-from stages import ClearOld, FoldOld
-from trimtab import Answer, Ask, AskFailed, Fold, Session, Stage
+from stages import ClearOld, Do, FoldOld
+from trimtab import Answer, Ask, AskFailed, Fold, Param, Session, Stage
 from trimtab.ask import asking
 from trimtab.dialect import Usage
 
@@ -77,6 +77,20 @@ def test_the_provider_leaves_out_what_is_bound() -> None:
     }
     play.again()
     assert play.send(thought(3)).extra == request.extra
+
+
+def test_drop_block_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither undoing the edit nor a stage takes back that the provider leaves out what is bound (R23)."""
+    provider = {"prefix_bound": True, "drop_block": True}
+    play = Play(ClearOld, Do, stages=[{"clear-old": {"when": "cold", "keep": 1}}, "do"], provider=provider)
+    play.send(thought(3))
+    extra = play.cold(thought(3)).extra
+    play.session.restore(next(one for one in play.session.view.projection.rows if one[0])[0])
+    monkeypatch.setattr(Do, "free", lambda self, view: [Param("drop_block", False)])
+    request = play.send(thought(4))
+    assert "[cleared]" not in shown(request)
+    assert request.extra == extra
+    assert "what is bound to something else stays so" in str(request.report.refused)
 
 
 def test_no_thinking_behind_it_needs_no_parameter() -> None:
@@ -384,7 +398,7 @@ def test_an_asynchronous_asker_needs_aprepare() -> None:
     play = asks(later)
     play.send(talk(6))
     (warning,) = play.cold(talk(6)).report.warnings
-    assert warning == "asks: no answer: the asker is asynchronous: use aprepare, or one that is not"
+    assert warning == "asks: no answer: the asker is asynchronous: here it takes a synchronous one"
 
 
 def test_a_question_may_be_put_in_other_words_in_the_same_pass() -> None:
@@ -413,3 +427,89 @@ def test_a_question_may_be_put_in_other_words_in_the_same_pass() -> None:
     request = play.send(talk(8))
     assert asked == ["long", "short"]
     assert request.report.boundary is not None
+
+
+@pytest.mark.parametrize("share", [0.6, 1.0, 1.5])
+def test_nothing_is_saved_by_a_wrong_count(share: float) -> None:
+    """Where our count is off, by more than what is not seen weighs, an unshortened conversation still saves nothing."""
+    play = Play(provider=PRICED)
+    for n in range(1, 8):
+        request = play.send(talk(n), system="You are careful.")
+        raw = sum(request.report.weights)
+        play.session.observe(Usage(0.0 if n == 1 else raw * share / 2, raw * share / 2, 0.0, 10.0))
+    saved = play.session.saved()
+    assert (saved.tokens, saved.dollars) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-9))
+
+
+def test_what_is_left_weighs_something() -> None:
+    """A provider that counts far less than we do: after a summary the request does not weigh less than nothing."""
+    play = asks(lambda ask: "short")
+    request = play.send(talk(9))
+    play.session.observe(Usage(0.0, 0.5 * request.report.tokens_after, 0.0, 10.0))
+    report = play.cold(talk(9)).report
+    assert report.boundary is not None
+    left = sum(report.weights) / sum(request.report.weights)
+    assert report.tokens_after == pytest.approx(0.5 * left * request.report.tokens_after, rel=0.01)
+
+
+def test_each_summary_knows_its_own_full_text() -> None:
+    """Of two that begin with the same message `explain` names the text that each stands for."""
+    play = Play(FoldAll, stages=[{"fold-all": {"when": "cold"}}])
+    play.send(talk(4))
+    play.cold(talk(4))
+    play.cold(talk(8))
+    first, second = (row["way_back"][0] for row in play.session.explain() if row["kind"] == "fold")
+    texts = [play.blobs.get(path.removeprefix("blob:")).decode() for path in (first, second)]
+    assert ["c5" in text for text in texts] == [False, True]
+
+
+class FoldAll(Stage):
+    """Folds all but the newest two messages, with the calls in it as the full text."""
+
+    name = "fold-all"
+
+    def propose(self, view: Any) -> Iterator[Any]:
+        """One fold, longer ones every time."""
+        run = [item for item in view.messages if item.covers][:-2]
+        said = [id for item in run for id in item.covers]
+        calls = [block.call for id in said for block in view.projection.conversation.nodes[id].blocks if block.call]
+        if len(said) > 2:
+            yield Fold(run, f"summary of {len(said)}", full=" ".join(calls))
+
+
+def test_the_asker_may_name_the_model() -> None:
+    """One with a model of its own is not asked behind the session's request; the profile's word is stronger."""
+
+    class Named:
+        model = "claude-haiku-4-5"
+
+        def __call__(self, ask: Ask) -> str:
+            return "short"
+
+    play = Play(ask=Named())
+    play.send(talk(1))
+    view = play.session.view
+    assert (view.asks_same, view.context.ask_model, view.ask_window.window) == (False, "claude-haiku-4-5", 200_000)
+    play.overrides["ask"] = {"model": "claude-opus-5-5"}
+    assert play.again().context.ask_model == "claude-opus-5-5"
+
+
+def test_the_log_says_who_and_not_what(caplog: pytest.LogCaptureFixture) -> None:
+    """Of a failure name and kind, of a summary its sizes; no word of the conversation."""
+
+    class Breaks(Stage):
+        name = "breaks"
+
+        def propose(self, view: Any) -> Iterator[Any]:
+            raise ValueError(str(view.messages[0].message.wire))
+            yield
+
+    caplog.set_level("DEBUG", "trimtab")
+    play = Play(Breaks, FoldAll, stages=["breaks", {"breaks": {"when": "cold"}}, {"fold-all": {"when": "cold"}}])
+    play.now += 9_999
+    play.session.prepare(talk(6))
+    play.now += 9_999
+    play.session.prepare(talk(6))
+    assert "session s: breaks: ValueError" in caplog.messages
+    assert any("fold-all summarised" in message for message in caplog.messages)
+    assert "parser" not in caplog.text

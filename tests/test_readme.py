@@ -93,7 +93,8 @@ def test_stage_of_the_readme(tmp_path: Path) -> None:
 
 def test_contract_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's stage passes the README's contract, as far as it is run here."""
-    (tmp_path / "readme_snippets.py").write_text("\n".join([snippet("class ClearOld"), snippets("README.md", "py")[-1]]))
+    code = [snippet("class ClearOld"), snippets("README.md", "py")[-1]]
+    (tmp_path / "readme_snippets.py").write_text("\n".join(code))
     monkeypatch.syspath_prepend(tmp_path)
     contract = importlib.import_module("readme_snippets").TestClearOld()
     contract.test_options_are_documented()

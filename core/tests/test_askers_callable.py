@@ -69,7 +69,7 @@ def test_coroutines_are_awaited() -> None:
         return await CallableAsker(later)(Ask("why"))
 
     assert asyncio.run(main()) == "why!"
-    with pytest.raises(AskFailed, match="asynchronous: use aprepare"):
+    with pytest.raises(AskFailed, match="asynchronous: here it takes a synchronous one"):
         CallableAsker(later)(Ask("why"))
 
 
@@ -215,6 +215,28 @@ def test_an_error_is_the_cause() -> None:
         CallableAsker(lambda _: (_ for _ in ()).throw(ValueError("x" * 9_000)))(Ask("why"))
     assert isinstance(caught.value.__cause__, ValueError)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), GeneratorExit()])
+def test_what_ends_the_askers_work_does_not_end_the_agent(error: BaseException) -> None:
+    """In a thread or in a task of its own: it is a failure like others; a cancelled agent is cancelled all the same."""
+
+    def stop(prompt: str) -> str:
+        raise error
+
+    async def wait(prompt: str) -> str:
+        work = asyncio.ensure_future(asyncio.sleep(30))
+        work.cancel()
+        return str(await work)
+
+    with pytest.raises(AskFailed, match=type(error).__name__):
+        CallableAsker(stop)(Ask("why"))
+
+    async def main() -> None:
+        with pytest.raises(AskFailed, match="CancelledError"):
+            await CallableAsker(wait)(Ask("why"))
+
+    asyncio.run(main())
 
 
 def test_R22_the_question_is_seen_in_its_thread() -> None:

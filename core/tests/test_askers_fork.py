@@ -148,10 +148,21 @@ def test_betas_and_what_the_sdk_does_not_know(provider: FakeProvider, client: an
 
 @pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "look"}])
 def test_a_forced_call(choice: dict[str, str]) -> None:
-    """A request that forces a call has no answer to give, and lifting that would lose the cache."""
-    with pytest.raises(AskFailed, match="forces a call"):
+    """A request that forces a call has no text to give, and lifting that would lose the cache: a stage asks anew."""
+    with pytest.raises(AskFailed, match="forces a call") as caught:
         forked(made(conversation(1), tool_choice=choice), "Why?")
+    assert caught.value.overflow is not None
     assert "tool_choice" not in native(made(conversation(1), tool_choice=choice), "")
+
+
+def test_a_forced_form() -> None:
+    """The same where it forces the form of its answer; an effort beside it forces none."""
+    form = {"format": {"type": "json_schema", "schema": {}}, "effort": "low"}
+    with pytest.raises(AskFailed, match="forces the form") as caught:
+        forked(made(conversation(1), output_config=form), "Why?")
+    assert caught.value.overflow is not None
+    del form["format"]
+    assert forked(made(conversation(1), output_config=form), "Why?")["output_config"] == {"effort": "low"}
 
 
 def test_the_providers_own_summary(provider: FakeProvider, client: anthropic.Anthropic, script: list[Any]) -> None:

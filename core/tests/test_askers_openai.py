@@ -10,9 +10,11 @@ import openai
 import pytest
 from trimtab.ask import Ask
 from trimtab.clients.asking import Progress
-from trimtab.clients.openai.ask import OpenAIAsker
+from trimtab.clients.openai import compacting, session_of
+from trimtab.clients.openai.ask import OpenAIAsker, is_responses
 from trimtab.dialects.refusals import refusal
 from trimtab.errors import AskFailed
+from trimtab.profile import load
 from trimtab.report import Report
 from trimtab.request import Request
 from trimtab.testing.provider import Cut, Fail, FakeProvider, Reply, Settings, Text, Use
@@ -145,6 +147,68 @@ def test_a_forced_call_is_lifted(provider: FakeProvider, client: openai.OpenAI, 
     assert provider.served[0].body["tool_choice"] == "none"
 
 
+@pytest.mark.parametrize(
+    ("choice", "lifted"),
+    [
+        ({"type": "web_search"}, True),
+        ({"type": "mcp", "server_label": "x"}, True),
+        ({"type": "allowed_tools", "mode": "required", "tools": []}, True),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}, False),
+        ("auto", False),
+    ],
+)
+def test_whatever_forces_a_call_is_lifted(
+    provider: FakeProvider, client: openai.OpenAI, script: list[Any], choice: Any, lifted: bool
+) -> None:
+    """Also a tool of the provider's own; a choice that leaves the model one stays."""
+    script += ["a summary"]
+    OpenAIAsker(client)(Ask("Summarise.", shared=True, request=chat(tool_choice=choice)))
+    assert provider.served[0].body["tool_choice"] == ("none" if lifted else choice)
+
+
+@pytest.mark.parametrize(
+    "form", [{"response_format": {"type": "json_object"}}, {"text": {"format": {"type": "json_schema", "name": "x"}}}]
+)
+def test_a_forced_form(provider: FakeProvider, client: openai.OpenAI, form: Any) -> None:
+    """No text can be had behind such a request, so nobody is asked, and the stage asks about it as a text."""
+    with pytest.raises(AskFailed, match="form of its answer") as caught:
+        OpenAIAsker(client)(Ask("Summarise.", shared=True, request=chat(**form)))
+    assert caught.value.overflow is not None
+    assert provider.served == []
+
+
+def test_H47_a_shared_answer_has_room(provider: FakeProvider, client: openai.OpenAI, script: list[Any]) -> None:
+    """However short the agent's own answers are; of a model that nobody knows the bound stays."""
+    script += ["a summary", "a summary"]
+    for model in (MODEL, "another"):
+        given = {"model": model, "max_completion_tokens": 50, "logprobs": True, "modalities": ["text", "audio"]}
+        OpenAIAsker(client)(Ask("Summarise.", shared=True, request=chat(**given)))
+    assert [served.body["max_completion_tokens"] for served in provider.served] == [16_000, 50]
+    assert {"logprobs", "modalities"}.isdisjoint(provider.served[0].body)
+
+
+def test_what_a_request_said_beside_the_sdk(provider: FakeProvider, client: openai.OpenAI, script: list[Any]) -> None:
+    """Its ``extra_body`` follows it too, but not its conversation: that is as it was sent, with the question behind."""
+    script += ["go on", "a summary"]
+    wrapped = compacting(client, load("minimal", overrides={"storage": {"ledger": "memory:", "blobs": "memory:"}}))
+    items = [{"type": "message", "role": "user", "content": "Hello."}]
+    body = {"input": items, "top_k": 4, "stop": ["x"]}
+    wrapped.responses.create(model=MODEL, input=[], truncation="auto", extra_body=body)
+    request = session_of(wrapped).request
+    assert OpenAIAsker(client)(Ask("Summarise.", shared=True, request=request)) == "a summary"
+    served = provider.served[1].body
+    assert served["input"] == [*items, {"role": "user", "content": "Summarise."}]
+    assert (served["top_k"], served["model"]) == (4, MODEL)
+    assert {"stop", "truncation"}.isdisjoint(served)
+
+
+def test_items_are_known_by_their_parts() -> None:
+    """Messages of Responses need no type, their parts have one that only Responses knows."""
+    for kind, known in (("input_text", True), ("text", False)):
+        messages = [{"role": "user", "content": [{"type": kind, "text": "Hello."}]}]
+        assert is_responses(Request(messages, None, None, parameters={"model": MODEL})) is known
+
+
 def test_responses(provider: FakeProvider, client: openai.OpenAI, script: list[Any]) -> None:
     """A request of Responses is followed in that API."""
     script += [Reply([Text("a summary")])]
@@ -169,7 +233,7 @@ def test_responses(provider: FakeProvider, client: openai.OpenAI, script: list[A
 def test_H75_responses_that_are_none(client: openai.OpenAI, script: list[Any], answer: Any, said: str) -> None:
     """The same failures in Responses."""
     script.append(answer)
-    given = {"model": MODEL, "max_output_tokens": 50}
+    given = {"model": "another", "max_output_tokens": 50}
     request = Request([{"role": "user", "content": "Hello."}], "Be brief.", None, parameters=given)
     with pytest.raises(AskFailed, match=said):
         OpenAIAsker(client)(Ask("Summarise.", shared=True, request=request))

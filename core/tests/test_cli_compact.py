@@ -320,6 +320,7 @@ def test_switched_off(run: Run, put: Put, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_recorded_sessions(run: Run, tmp_path: Path) -> None:
     """Every recorded session becomes a valid list, never a heavier one but for what was repaired."""
     if not CORPUS.is_dir():

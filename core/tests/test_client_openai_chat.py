@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,9 @@ def test_a_refused_request_is_sent_again_smaller_until_it_fits(tmp_path: Path) -
     """The caller sees one answer, whatever the window that the profile believes in."""
     with FakeProvider(settings=Settings(window=3_000)) as provider, agent(provider, profile(tmp_path, BIG)) as client:
         assert send(client, history(20)).startswith("You said")
-        assert [served.status for served in provider.served] == [400, 400, 200]
-        assert chars(provider.served[0]) > chars(provider.served[1]) > chars(provider.served[2])
+        *refused, answered = (served.status for served in provider.served)
+        assert (set(refused), answered) == ({400}, 200)
+        assert all(chars(after) < chars(before) for before, after in pairwise(provider.served))
 
 
 def test_what_cannot_be_made_smaller_is_one_context_overflow(tmp_path: Path) -> None:
@@ -178,7 +180,7 @@ def test_trouble_of_ours_costs_no_request(
                 else:
                     assert send(client, history(2)).startswith("You said")
         assert all(served.body["messages"] == history(2) for served in provider.served)
-    assert caplog.text.count("a fault of ours") == (0 if strict else 2)
+    assert caplog.text.count("as it is: RuntimeError") == (0 if strict else 2)
 
 
 def test_options_of_one_call_and_unknown_fields_are_kept(tmp_path: Path) -> None:

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import openai
-import pytest
 from openai_agent import agent, items, profile
-from trimtab.clients.openai import compacting, session_of
-from trimtab.errors import ProfileError
+from trimtab.clients.openai import session_of
 from trimtab.profile import load
 from trimtab.testing.provider import Call, FakeProvider, Settings, Think, Use
 
@@ -114,12 +112,12 @@ def test_truncation_stays_as_the_caller_set_it(tmp_path: Path) -> None:
         assert [served.body.get("truncation") for served in provider.served] == ["auto", None]
 
 
-def test_a_profile_that_was_read_is_for_its_own_endpoint(tmp_path: Path) -> None:
-    """Requests of the other one pass through; one for another provider altogether is an error at once."""
-    read: Any = load("minimal", overrides={"provider": {"kind": "openai", "window": 3_000}})
+def test_a_profile_that_was_read_serves_both_endpoints(tmp_path: Path) -> None:
+    """Whatever ``kind`` it names: the endpoint decides."""
+    read: Any = load("minimal", overrides={"provider": {"kind": "anthropic", "window": 40_000}})
     with FakeProvider() as provider, agent(provider, read) as client:
-        client.responses.create(model="gpt-5.6-sol", input=items(12))
-        assert provider.served[0].body["input"] == items(12)
-        other: Any = load("minimal")
-        with pytest.raises(ProfileError, match="anthropic"):
-            compacting(client, other)
+        client.responses.create(model="gpt-5.6-sol", input=items(3))
+        assert session_of(client).dialect.name == "responses"
+        client.chat.completions.create(model="gpt-5.6-sol", messages=[{"role": "user", "content": "Hi."}])
+        assert session_of(client).dialect.name == "openai"
+        assert provider.refused == []

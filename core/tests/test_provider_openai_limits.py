@@ -100,6 +100,30 @@ def test_output_is_cut_at_its_limit() -> None:
             client.chat.completions.create(model=OLD, messages=users(2, last=WORDS[:1_800]), max_tokens=500)
 
 
+@pytest.mark.parametrize(
+    ("path", "given", "param"),
+    [
+        ("/chat/completions", {"model": 5}, "model"),
+        ("/chat/completions", {"tools": ["look"]}, "tools[0]"),
+        ("/chat/completions", {"stream": True, "stream_options": "usage"}, "stream_options"),
+        ("/chat/completions", {"max_tokens": "5"}, "max_tokens"),
+        ("/responses", {"context_management": ["x"]}, "context_management[0]"),
+        ("/responses", {"prompt_cache_options": "x"}, "prompt_cache_options"),
+        ("/responses", {"input": [{"type": 5}]}, "input[0].type"),
+        ("/responses", {"input": [{"role": "user", "content": "?", "id": [1]}]}, "input[0].id"),
+        ("/responses", {"model": None}, "model"),
+    ],
+)
+def test_nonsense_is_a_400(path: str, given: dict[str, Any], param: str) -> None:
+    """A parameter of another type is the caller's fault, and said to be."""
+    with provided() as (provider, client):
+        body = {"model": OLD, "messages" if "chat" in path else "input": users(0, "Hello."), **given}
+        with pytest.raises(openai.BadRequestError) as caught:
+            client.post(path, cast_to=object, body=body)
+        assert caught.value.param == param
+        assert len(provider.refused) == 1
+
+
 def test_bytes_and_rate() -> None:
     """A body of too many bytes is a 413, too many requests are a 429 until a minute has passed."""
     with provided(bytes_limit=5_000, rate_limit=2) as (provider, client):

@@ -292,7 +292,10 @@ def test_H67_whatever_is_kept_is_whole(
     assert not removed or min(removed.values()) >= max([*stayed, 0])
 
 
-@pytest.mark.parametrize("lose_unsynced", [False, True], ids=["killed", "power cut"])
+@pytest.mark.parametrize(
+    "lose_unsynced",
+    [pytest.param(False, id="killed", marks=pytest.mark.slow), pytest.param(True, id="power cut")],
+)
 def test_killed_at_every_step_of_a_run(tmp_path: Path, lose_unsynced: bool) -> None:
     """Old state or new, no row without its originals, and the next run finishes."""
 

@@ -66,7 +66,10 @@ def check_retry_and_leftovers(folder: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("lose_unsynced", [False, True], ids=["killed", "power cut"])
+WAYS = (pytest.param(False, id="killed"), pytest.param(True, id="power cut", marks=pytest.mark.slow))
+
+
+@pytest.mark.parametrize("lose_unsynced", WAYS)
 def test_killed_at_every_step(tmp_path: Path, lose_unsynced: bool) -> None:
     """From an empty folder to two rows: at every single step, old state or new, and a retry succeeds."""
 
@@ -85,7 +88,7 @@ def test_killed_at_every_step(tmp_path: Path, lose_unsynced: bool) -> None:
     assert {path.name for path in tmp_path.glob("*/saw-*")} == {"saw-0", "saw-1", "saw-2"}
 
 
-@pytest.mark.parametrize("lose_unsynced", [False, True], ids=["killed", "power cut"])
+@pytest.mark.parametrize("lose_unsynced", WAYS)
 def test_killed_again_and_again(tmp_path: Path, lose_unsynced: bool) -> None:
     """One folder in which every attempt dies a few steps later than the last still comes to its end."""
     for n in crash_everywhere(lambda n: work(tmp_path), lose_unsynced=lose_unsynced):

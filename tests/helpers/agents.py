@@ -84,7 +84,12 @@ SYSTEM = "You are a careful engineer. Never push to main."
 
 
 def anthropic_agent(
-    client: anthropic.Anthropic, said: Sequence[str], *, model: str = "claude-opus-5-5", stream: bool = False, **more: Any
+    client: anthropic.Anthropic,
+    said: Sequence[str],
+    *,
+    model: str = "claude-opus-5-5",
+    stream: bool = False,
+    **more: Any,
 ) -> list[Any]:
     """Anthropic Messages; returns all messages."""
     tools = [
@@ -135,16 +140,23 @@ def chat_agent(client: openai.OpenAI, said: Sequence[str], *, model: str = "gpt-
 def responses_agent(
     client: openai.OpenAI, said: Sequence[str], *, model: str = "gpt-6.1-sol", **more: Any
 ) -> list[Any]:
-    """OpenAI Responses with the full input in every request; returns all items."""
+    """OpenAI Responses with the full input in every request; returns all items.
+
+    They are handed over beside ``input``, for the SDK takes long to look through that.
+    """
     tools: Any = [{"type": "function", **one} for one in _functions()]
-    arguments: Any = {"model": model, "instructions": SYSTEM, "tools": tools, "store": False}
+    arguments: Any = {
+        "model": model,
+        "instructions": SYSTEM,
+        "tools": tools,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+    }
     items: list[Any] = []
     for words in said:
         items.append({"role": "user", "content": words})
         while True:
-            answer = client.responses.create(
-                input=items, include=["reasoning.encrypted_content"], **arguments, **more
-            )
+            answer = client.responses.create(input=[], extra_body={"input": items}, **arguments, **more)
             items += [item.to_dict() for item in answer.output]
             calls = [item for item in answer.output if item.type == "function_call"]
             for call in calls:

@@ -17,7 +17,6 @@ from trimtab.provider import family_factor
 from trimtab.recovery import SANE, refusal_of, sized
 from trimtab.request import Request
 from trimtab.values import SMALLEST
-from trimtab.view import View
 
 __all__ = ["Answers"]
 
@@ -25,9 +24,15 @@ __all__ = ["Answers"]
 class Answers(Engine):
     """The steps after a request."""
 
-    def _recover(self, error: Any) -> Generator[Ask, Any, Request]:
+    def _recover(self, error: Any, refused: Request | None) -> Generator[Ask, Any, Request]:
         if self._last is None:
             raise Unknown(f"session {self.id!r} has prepared no request yet")
+        if refused is not None and refused is not self.request:  # others were prepared since
+            if isinstance(error, BaseException) and self.dialect.refusal(error) is None:
+                raise error
+            anew = yield from self._prepare(replace(refused.given, trigger="auto", **AFRESH))
+            if sum(anew.report.weights[1:]) < sum(refused.report.weights[1:]) or anew.extra != refused.extra:
+                return anew  # what the error says is not true of it
         refusal = refusal_of(self.view, error) if not self._raw and self.projection is not None else None
         if refusal is None or self.projection is None:
             raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
@@ -72,8 +77,9 @@ class Answers(Engine):
         request.report.warnings.append("the provider refused thinking, so it is left out from now on")
         return request
 
-    def _observe(self, response: Any) -> tuple[bool, list[Job]]:
-        if self.projection is None or not self._prepared:
+    def _observe(self, response: Any, answered: Request | None) -> tuple[bool, list[Job]]:
+        other = answered if answered is not self.request else None
+        if self.projection is None or not (other or self._prepared):
             return False, []
         view = self.view
         try:
@@ -81,6 +87,10 @@ class Answers(Engine):
         except Exception:  # whatever a response is, the agent goes on with it
             usage = None
         known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+        if other is not None:  # that says nothing of the request that stages see now
+            if known and usage is not None and other.said:
+                self._count(other, usage)
+            return False, []
         if known and usage is not None and self.window.window < usage.seen <= self.provider.window:
             self._sized(self.provider.window)  # it takes more than was believed
         refusal = refusal_of(view, response)
@@ -92,18 +102,19 @@ class Answers(Engine):
             self.context.cleared = usage.cleared
             if usage.split:
                 self.cache.correct(usage.read + usage.written, usage.total)
-            self._count(view, usage)
+            assert self.request is not None
+            self._count(self.request, usage)
         return False, self.background.begin()
 
-    def _count(self, view: View, usage: Usage) -> None:
+    def _count(self, request: Request, usage: Usage) -> None:
         """Add an answered request to what was sent and saved, and tell whoever watches."""
-        assert self.request is not None
-        assert self.projection is not None
-        report, path, factor = self.request.report, self.projection.path, self.meter.factor
-        beside = usage.total + usage.cleared - factor * self.projection.raw  # system, tools and what we do not see
-        weights = [max(0.0, beside), *(factor * message.tokens for message in path)]
-        held = report.ends[report.held - 1] if report.held else 0.0
-        keys = [report.keys[0], *(message.id for message in path)]
-        self.context.savings.request(usage, min(held, usage.total), keys, weights, self.context.now)
+        report, said = request.report, [message.tokens for message in request.said]
+        more = usage.total / max(sum(report.weights), 1) * (sum(said) - sum(report.weights[1:]))
+        whole, raw = max(usage.total, usage.total + usage.cleared + more), report.weights[0] + sum(said)
+        weights = [whole * weight / max(raw, 1) for weight in (report.weights[0], *said)]
+        edited = usage.split and any(not one.free for one in report.decisions)  # then what was read is our own doing
+        held = 0.0 if edited else usage.total * sum(report.weights[: report.held]) / max(sum(report.weights), 1)
+        keys = [report.keys[0], *(message.id for message in request.said)]
+        self.context.savings.request(usage, held, keys, weights, self.window.window, self.context.now)
         with suppress(Exception):  # whoever watches does not stop the agent
             self._telemetry.observed(self, usage)

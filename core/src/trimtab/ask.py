@@ -129,7 +129,7 @@ def drive(steps: Generator[Ask, Any, T], asker: Asker | None) -> T:
                 answer = _asker(asker)(ask)
                 if hasattr(answer, "close") and hasattr(answer, "__await__"):
                     answer.close()
-                    raise AskFailed("the asker is asynchronous: use aprepare, or one that is not")
+                    raise AskFailed("the asker is asynchronous: here it takes a synchronous one")
             except Exception as error:
                 answer = _failed(error)
             finally:

@@ -203,7 +203,7 @@ class Work:
             if place is not None and sent:
                 self._may_break(draft.stage, gate, place)
             self._opened = False
-            strips = self._strip(view, place, checked) if place is not None else None
+            strips = self.strips(checked)
         except Refused as refusal:
             self.report.refuse(draft.stage, str(refusal))
             return None
@@ -268,6 +268,11 @@ class Work:
         if not self.view.offers("drop_block") or "drop_block" in self.projection.state.params:
             return None
         return Param("drop_block", True, "thinking is bound to what was edited", self.projection.path[0].id)
+
+    def strips(self, edit: Edit) -> Drop | Param | None:
+        """What a checked edit takes with it (R23); raises `Refused` where it must wait for that."""
+        place = rules.position(self.view, edit)
+        return self._strip(self.view, place, edit) if place is not None else None
 
     def _strip(self, view: View, place: int, edit: Edit) -> Drop | Param | None:
         """What an edit at ``place`` takes with it on a prefix-bound model: the thinking behind it (R23).

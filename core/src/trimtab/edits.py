@@ -264,8 +264,10 @@ def hidden(edit: Edit) -> tuple[str, ...]:
 
 
 def lasting(edit: Edit) -> bool:
-    """What `Restore` does not undo: pins, notes, repairs, tags, and removed thinking, which may never come back."""
-    return isinstance(edit, (Note, Pin, Repair, Restore, Tag)) or (isinstance(edit, Drop) and "." in edit.what[0])
+    """What `Restore` does not undo: pins, notes, repairs, tags, and thinking that was removed or is left out (R23)."""
+    thinking = isinstance(edit, Drop) and "." in edit.what[0]
+    unbinds = isinstance(edit, Param) and edit.feature == "drop_block"  # what is restored changes the prefix once more
+    return thinking or unbinds or isinstance(edit, (Note, Pin, Repair, Restore, Tag))
 
 
 def to_row(edit: Edit) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class Engine:
         self.conversation = Conversation(self.dialect, self.counter)
         self.conversation.recall, self.conversation.aliases = ledger.original, ledger.aliases
         self.projection: Projection | None = None
+        asked = profile.ask.model or str(getattr(ask, "model", None) or "")
         self.context = Context(
             self.window,
             self.meter,
@@ -116,11 +117,11 @@ class Engine:
             original=ledger.stored,
             unsent=profile.history == "unsent",
             asks=ask is not None,
-            ask_window=self._ask_window(),
-            asks_same=profile.ask.model in ("", profile.provider.model),
-            ask_model=profile.ask.model,
+            ask_window=self._ask_window(asked),
+            asks_same=asked in ("", profile.provider.model),
+            ask_model=asked,
             ask_timeout=profile.ask.timeout,
-            savings=Savings(Cache(self.provider.ttl, self.provider.minimum), self.provider.price, self.provider.window),
+            savings=Savings(Cache(self.provider.ttl, self.provider.minimum), self.provider.price),
             price=self.provider.price,
             features=self.dialect.features & self.provider.features.keys(),
             stage_tools=stage_tools,
@@ -183,10 +184,9 @@ class Engine:
     def _sized(self, window: float) -> None:
         self.context.window = self.window = Window.of(int(window), self.profile.thresholds)
 
-    def _ask_window(self) -> Window:
+    def _ask_window(self, model: str) -> Window:
         """The window of the model that answers questions."""
-        ask = self.profile.ask
-        size = ask.window or window_of(ask.model) or self.provider.window
+        size = self.profile.ask.window or window_of(model) or self.provider.window
         return Window.of(size, self.profile.thresholds)
 
     def runs(self, stage: Stage) -> bool:
@@ -256,18 +256,21 @@ class Engine:
             report.error = type(error).__name__
             self._tell(Request([], None, None, report=report))
             raise
-        request.parameters = given.parameters
+        request.parameters, request.given = given.parameters, given
         self._tell(request)
         return request
 
     def _tell(self, request: Request) -> None:
-        """Log the pass, without a word of the conversation, and tell whoever watches."""
+        """Log the pass, and tell whoever watches; of a failure by name and kind, for its words may quote."""
         report = request.report
-        freed, boundary = sum(one.freed for one in report.decisions), " with a boundary" * (report.boundary is not None)
-        said = (self.id, report.trigger, report.tokens_after, len(report.decisions), freed, boundary)
-        log.debug("session %s: %s pass, %.0f tokens, %d decisions free %.0f%s", *said)
-        if report.failures:
-            log.warning("session %s: %d failures in a pass, told in its report", self.id, len(report.failures))
+        freed = sum(one.freed for one in report.decisions)
+        said = (self.id, report.trigger, report.tokens_after, len(report.decisions), freed)
+        log.debug("session %s: %s pass, %.0f tokens, %d decisions free %.0f", *said)
+        if one := report.boundary:
+            sizes = one.tokens_before, one.tokens_after
+            log.info("session %s: %s summarised, %.0f tokens to %.0f", self.id, one.type, *sizes)
+        for failure in report.failures:
+            log.warning("session %s: %s", self.id, ": ".join(failure.split(": ")[:2]))
         with suppress(Exception):  # whoever watches does not stop the agent
             self._telemetry.passed(self, request)
 
@@ -313,6 +316,7 @@ class Engine:
         request.report = report
         self._check(request, given.overflow)
         self.cache.sent(report.keys, report.weights, report.tokens_after, self.context.now)
+        request.said = list(self.projection.path)
         self._prepared, self.request = True, request
         return request
 

@@ -145,6 +145,7 @@ def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None
             edit = rules.check(work.view, Insert(said.anchor, said.text, reason))
             if isinstance(edit, Insert):
                 _room(work, edit)
+            strips = work.strips(edit)  # what follows the provider's own summary is bound to that alone
         except Refused as refusal:
             work.report.refuse(name, str(refusal))
             if isinstance(refusal, NoRoom):
@@ -153,8 +154,9 @@ def _inserts(work: Work, name: str, yielded: Iterable[Any], reason: str) -> None
         except BROKEN as error:
             work.fail(name, error)
             continue
-        work.apply(edit)
-        draft.edits.append(edit)
+        for one in (strips, edit) if strips else (edit,):
+            work.apply(one)
+            draft.edits.append(one)
     work.add(draft)
 
 

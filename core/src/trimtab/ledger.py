@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -165,19 +165,22 @@ class Ledger:
                 "shown": getattr(edit, "text", "") or getattr(edit, "quote", ""),
                 "pins": [_pinned(pin) for pin in getattr(edit, "pins", ())],
                 "undone": decision.seq in undone and not lasting(edit),
-                "way_back": self._way_back(edit),
+                "way_back": self._way_back(edit, decision.originals),
             }
             for decision in self.decisions
             for edit in decision.edits
         ]
 
-    def _way_back(self, edit: Edit) -> list[str]:
-        """Paths of the originals: of a block its text, of a fold all its text, else the whole messages."""
+    def _way_back(self, edit: Edit, own: Mapping[str, str]) -> list[str]:
+        """Paths of the originals: of a block its text, of a fold all its text, else the whole messages.
+
+        ``own`` are those that the decision itself recorded: of two folds that begin alike each has its text.
+        """
         if isinstance(edit, (Insert, Note, Pin, Restore)):
             return []
         full = [f"{edit.run[0]}{FULL}"] if isinstance(edit, Fold) else []
         ids = [(id, id.partition(".")[0]) for id in (*full, *targets(edit))]
-        keys = (self.originals.get(id) or self.originals.get(message) for id, message in ids)
+        keys = (own.get(id) or self.originals.get(id) or self.originals.get(message) for id, message in ids)
         return [self.blobs.path(key) for key in dict.fromkeys(keys) if key]
 
     def stored(self, path: str) -> str | None:

@@ -6,6 +6,7 @@ copy of the projection; whoever runs it records the drafts, or drops them all.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,8 @@ from trimtab.view import Context, View
 from trimtab.when import HORIZON, Opening, opening
 
 __all__ = ["ASKED", "ASKS", "ATTEMPTS", "Pass", "answered"]
+
+log = logging.getLogger("trimtab")
 
 ASKED = "asked"
 """The kernel's note that a decision (its number in the place of a plugin's name) is to be undone in the next pass."""
@@ -363,6 +366,7 @@ class Pass:
         except AskFailed as error:
             if view.asks:
                 self.report.warnings.append(f"{stage.name}: no answer: {error}")
+                log.warning("stage %s got no answer: %s", stage.name, type(error.__cause__ or error).__name__)
             return error
 
     def _request(self, ask: Ask) -> Any:

@@ -106,7 +106,7 @@ class Service(_Section, allow_inf_nan=False):
     """Whether it writes summaries by itself, for stages with a writer of that name."""
 
 
-class Answers(_Section):
+class Asking(_Section):
     """The model behind ``Session.open(ask=…)``; unless said, that of the session."""
 
     model: str = ""
@@ -149,7 +149,7 @@ class Profile(BaseSettings):
     """The profile that this one changes: the name of a packaged one, or a path seen from this file."""
     provider: Service
     thresholds: Thresholds = Thresholds()
-    ask: Answers = Answers()
+    ask: Asking = Asking()
     stages: tuple[Item, ...] = ()
     """``name`` or ``name: {options}``, in the order in which they run."""
     hooks: tuple[Item, ...] = ()

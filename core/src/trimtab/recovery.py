@@ -29,7 +29,7 @@ def refusal_of(view: View, said: Any) -> Refusal | None:
     except Exception:  # whatever it is, its text included: not ours to understand
         return None
     window = view.window.window
-    if usage is not None and usage.seen > window:
+    if usage is not None and window < usage.seen <= SANE * window:
         return Refusal("tokens", usage.seen, window)
     fields = said if isinstance(said, Mapping) else getattr(said, "__dict__", {})
     answer = usage is not None or not {"choices", "stop_reason"}.isdisjoint(fields)
@@ -41,7 +41,8 @@ def refusal_of(view: View, said: Any) -> Refusal | None:
     most = SANE * window
     tokens = refusal.tokens if 0 < refusal.tokens <= most else 0.0
     limit = refusal.limit if 0 < refusal.limit <= most else 0.0
-    return replace(refusal, tokens=tokens, limit=limit)
+    told = not 0 < refusal.tokens <= refusal.limit  # that would be no reason to refuse it
+    return replace(refusal, tokens=tokens * told, limit=limit * told)
 
 
 def _shown(view: View) -> set[str]:

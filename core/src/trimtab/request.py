@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trimtab.conversation import Location
+from trimtab.conversation import Location, Message
 from trimtab.dialect import Dialect
 from trimtab.errors import ContextOverflow, TrimtabError
 from trimtab.hooks import VETO
@@ -29,6 +29,10 @@ class Request:
     report: Report = field(default_factory=Report)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """What else the caller's request says, as he told it: for whoever asks something over the same prefix."""
+    said: Sequence[Message] = field(default=(), repr=False, compare=False)
+    """The messages as they were said; none where what was handed in goes out unread."""
+    given: Any = field(default=None, compare=False, repr=False)
+    """The kernel's: what it was prepared from."""
 
 
 def rendered(view: View, location: Location, system: Any, tools: Any, features: Mapping[str, Any]) -> Request:

@@ -256,8 +256,8 @@ def _param(view: View, edit: Param) -> Param:
     feature, settings = plain(edit.feature), data(edit.settings)
     if not view.offers(feature):
         raise Refused(f"the provider has no {feature}")
-    if view.projection.state.params.get(feature) == settings:
-        raise Refused("already so")
+    if view.projection.state.params.get(feature) == settings or (feature == "drop_block" and not settings):
+        raise Refused("already so" if settings else "what is bound to something else stays so")
     return Param(feature, settings, plain(edit.reason), view.projection.path[0].id)
 
 

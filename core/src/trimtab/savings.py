@@ -19,9 +19,9 @@ class Saved:
     """Input of the requests that a usage was reported for, since the session was opened in this process.
 
     Tokens and dollars (0 where no price is known). ``sent`` is what the provider reported; ``unshortened`` is computed:
-    the same requests with the conversation as it was said, in a cache that never fails; ``asked`` is what the questions
-    of stages took, answers included, as far as askers tell it, and is part of neither. The output of the session's own
-    requests is in none of them.
+    the same requests with the conversation as it was said, in a cache that works as well as it did; ``asked`` is what
+    the questions of stages took, answers included, as far as askers tell it, and is part of neither. The output of the
+    session's own requests is in none of them.
     """
 
     requests: int = 0
@@ -52,11 +52,10 @@ class Saved:
 class Savings:
     """Adds up what `Saved` tells."""
 
-    def __init__(self, cache: Cache, price: Price, window: int) -> None:
+    def __init__(self, cache: Cache, price: Price) -> None:
         self._cache = cache
         """What the provider would hold of the unshortened conversation."""
         self._price = price
-        self._window = window
         self._sums = Saved()
 
     @property
@@ -64,26 +63,31 @@ class Savings:
         """So far."""
         return self._sums
 
-    def request(self, usage: Usage, held: float, keys: Sequence[str], weights: Sequence[float], now: float) -> None:
+    def request(
+        self, usage: Usage, held: float, keys: Sequence[str], weights: Sequence[float], window: float, now: float
+    ) -> None:
         """One answered request, and the same one unshortened.
 
         ``keys`` and ``weights`` describe the latter, in calibrated tokens; ``held`` is what of the former was probably
-        in the cache, where the usage does not tell.
+        in the cache.
         """
         ends = list(accumulate(weights))
         known = self._cache.held(keys, now)
-        read = ends[known - 1] if known else 0.0
+        works = min(1.0, usage.read / held) if usage.split and held else 1.0
+        read = works * ends[known - 1] if known else 0.0
         self._cache.sent(keys, weights, ends[-1], now)
         read_now, written = (usage.read, usage.written) if usage.split else (held, usage.total - held)
         fresh = usage.total - read_now - written
+        rest = ends[-1] - read
+        uncached = rest * fresh / (fresh + written) if fresh > 0 else 0.0  # as much of it as now
         cost = self._price.cost
         self._add(
             requests=1,
-            too_large=int(ends[-1] > self._window),
+            too_large=int(ends[-1] > window),
             sent_tokens=usage.total,
             unshortened_tokens=ends[-1],
             sent_dollars=cost(read=read_now, write=written, fresh=fresh),
-            unshortened_dollars=cost(read=read, write=ends[-1] - read, fresh=0.0),
+            unshortened_dollars=cost(read=read, write=rest - uncached, fresh=uncached),
         )
 
     def asked(self, usage: Usage, price: Price) -> None:

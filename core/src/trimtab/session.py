@@ -125,35 +125,37 @@ class Session(Answers):
         async with self.lock:
             return await adrive(self._compact(messages, system, tools, instructions, keep), self._ask)
 
-    def recover(self, error: Any) -> Request:
+    def recover(self, error: Any, request: Request | None = None) -> Request:
         """A smaller request after the provider refused the last one; send it, and come back if it is refused too.
 
         ``error`` is what the client raised, or a response that means the same (`observe` tells). One that a smaller
-        request does not help is raised as it came. Raises `ContextOverflow` where nothing is left to do.
+        request does not help is raised as it came. ``request`` is the refused one, where others may have been prepared
+        since. Raises `ContextOverflow` where nothing is left to do.
         """
         with self.lock:
-            return drive(self._recover(error), self._ask)
+            return drive(self._recover(error, request), self._ask)
 
-    async def arecover(self, error: Any) -> Request:
+    async def arecover(self, error: Any, request: Request | None = None) -> Request:
         """`recover` for event loops."""
         async with self.lock:
-            return await adrive(self._recover(error), self._ask)
+            return await adrive(self._recover(error, request), self._ask)
 
-    def observe(self, response: Any) -> bool:
+    def observe(self, response: Any, request: Request | None = None) -> bool:
         """The provider's answer to the last prepared request, or its usage (a mapping, or `Usage`).
 
         Corrects the meter and, where the usage says what was read and written, the cache model; starts what stages do
         in the background. True if the answer is no answer, for the request was too large: then call `recover` with it.
+        ``request`` is the one it answers: where others were prepared since, the answer only counts in `saved`.
         """
         with self.lock:
-            overflow, jobs = self._observe(response)
+            overflow, jobs = self._observe(response, request)
         self.background.go(jobs)
         return overflow
 
-    async def aobserve(self, response: Any) -> bool:
+    async def aobserve(self, response: Any, request: Request | None = None) -> bool:
         """`observe` for event loops: background work is a task of the running loop."""
         async with self.lock:
-            overflow, jobs = self._observe(response)
+            overflow, jobs = self._observe(response, request)
         await self.background.ago(jobs)
         return overflow
 

@@ -51,6 +51,16 @@ class Meter:
         anchor = self._anchor(on)
         return anchor.usage - self.factor * anchor.raw if anchor else 0.0
 
+    def weigh(self, raw: float, on: Callable[[str], bool]) -> float:
+        """Tokens of a request that we count as ``raw``.
+
+        Where our count was above the provider's, what went since weighed in proportion: else nothing would be left.
+        """
+        anchor = self._anchor(on)
+        if anchor is not None and 0 <= raw < anchor.raw and anchor.usage < self.factor * anchor.raw:
+            return anchor.usage * raw / anchor.raw
+        return self.hidden(on) + self.factor * raw
+
     def _anchor(self, on: Callable[[str], bool]) -> Anchor | None:
         newest = reversed(self._anchors)
         return next((a for a in newest if on(a.tip)), self._anchors[-1] if self._anchors else None)

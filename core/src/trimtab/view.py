@@ -262,8 +262,7 @@ class View:
     @property
     def tokens(self) -> float:
         """Calibrated tokens of the request."""
-        meter = self.context.meter
-        return meter.hidden(self.on) + meter.factor * self.raw
+        return self.context.meter.weigh(self.raw, self.on)
 
     def tokens_after(self, depth: int) -> float:
         """Calibrated tokens of what lies at or behind a path position."""

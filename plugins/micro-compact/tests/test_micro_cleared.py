@@ -190,6 +190,45 @@ def test_media_in_openai_chat(opened: Any) -> None:
     ]
 
 
+def test_media_in_openai_responses(opened: Any) -> None:
+    """Parts of Responses are the same media, in messages and in outputs; a screenshot stays."""
+    url = f"data:image/png;base64,{BIG['source']['data']}"
+    image = {"type": "input_image", "image_url": url}
+    parts = [
+        image,
+        {"type": "input_image", "file_id": "f1"},
+        {"type": "input_file", "filename": "plan.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQ="},
+        {"type": "input_file", "file_url": "https://example.org/a.pdf"},
+    ]
+    call = {"type": "function_call", "call_id": "c", "name": "Read", "arguments": '{"file_path": "/a.png"}'}
+    output = {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": LONG}, image]}
+    screen = {
+        "type": "computer_call_output",
+        "call_id": "s",
+        "output": {"type": "computer_screenshot", "image_url": url},
+    }
+    items = [
+        {"role": "user", "content": parts},
+        call,
+        output,
+        {"type": "computer_call", "id": "cc", "call_id": "s", "action": {"type": "screenshot"}},
+        screen,
+        {"role": "assistant", "content": "yes"},
+        {"role": "user", "content": "go"},
+    ]
+    agent = opened("cleared", (), {"provider": {"kind": "responses"}}, keep=0, media=1)
+    made = agent.session.prepare(items).messages
+    assert [part["text"].partition("\n")[0] for part in made[0]["content"]] == [
+        "[image: image/png, 1,280 × 720 pixels, 26 bytes]",
+        "[image]",
+        '[document "plan.pdf": application/pdf, 8 bytes]',
+        "[document: https://example.org/a.pdf]",
+    ]
+    assert "[image: image/png, 1,280 × 720 pixels, 26 bytes]" in made[2]["output"]
+    assert made[4] is screen
+    assert agent.session.request.report.refused == {}
+
+
 def test_unknown_content_stays(opened: Any, talk: Any, contents: Any) -> None:
     """A result with parts of an unknown kind is left alone."""
     content = [{"type": "text", "text": LONG}, {"type": "tool_reference", "tool_name": "x"}]

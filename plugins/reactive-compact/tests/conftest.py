@@ -30,7 +30,8 @@ TEXTS = {
     "anthropic": "prompt is too long: {tokens} tokens > {limit} maximum",
     "openai": "This model's maximum context length is {limit} tokens. However, your messages resulted in {tokens} "
     "tokens.",
-    "responses": "Input tokens exceed the configured limit of {limit} tokens. Your messages resulted in {tokens} tokens.",
+    "responses": "Input tokens exceed the configured limit of {limit} tokens. Your messages resulted in {tokens} "
+    "tokens.",
 }
 
 

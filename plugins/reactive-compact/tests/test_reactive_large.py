@@ -200,6 +200,30 @@ def test_H49_links_stay_and_results_keep_their_words(opened: Any, rounds: Any, e
     assert line.endswith("to see it, read /src/a.png again]")
 
 
+def test_H49_pictures_of_responses_go_and_outputs_keep_their_words(opened: Any, error: Any) -> None:
+    """Parts of Responses, in messages and in outputs, whose text is not counted as a picture's."""
+    data = f"data:image/png;base64,{PICTURE}"
+    image = {"type": "input_image", "image_url": data}
+    said = [{"type": "input_text", "text": "A picture of a cat:"}, image]
+    call = {"type": "function_call", "call_id": "c", "name": "Read", "arguments": '{"file_path": "/src/a.png"}'}
+    items = [
+        {"role": "user", "content": [{"type": "input_text", "text": "Look."}, image]},
+        call,
+        {"type": "function_call_output", "call_id": "c", "output": said},
+        {"role": "assistant", "content": "A cat."},
+        {"role": "user", "content": "And now?"},
+    ]
+    run = opened("responses", window=200_000)
+    run.prepare(items)
+    shown = run.recover(error("Request exceeds the maximum size", 413))
+    assert shown[0]["content"][0] == {"type": "input_text", "text": "Look."}
+    assert shown[0]["content"][1]["text"].startswith("[image/png, 18,7")
+    words, _, line = shown[2]["output"].partition("\n")
+    assert words == "A picture of a cat:"
+    assert line.startswith("[image/png, 18,7")
+    assert line.endswith("to see it, read /src/a.png again]")
+
+
 def test_H49_a_limit_of_tokens_behind_it_goes_on(opened: Any, rounds: Any, error: Any) -> None:
     """First bytes, then tokens, of one request: the chain begins at its start, and media are not tried again."""
     run = opened(window=200_000)

@@ -26,6 +26,8 @@ TIMEOUT = 60.0
 """Seconds that an answer may take, waiting included: chosen. A summary of several thousand tokens may need more."""
 LIMIT = 2
 """Questions at a time: chosen, one of the pass and one in the background."""
+UNNAMED = "a callable"
+"""The model of a callable that sees no request: another one than the session's, so it is asked about a text."""
 TOLD = 500
 """Characters of another's error that a failure repeats at most: chosen."""
 
@@ -74,7 +76,7 @@ class Asking:
             try:
                 asyncio.get_running_loop()
             except RuntimeError:
-                raise AskFailed("this asker's client is asynchronous: use aprepare, or one that is not") from None
+                raise AskFailed("this asker's client is asynchronous: here it takes a synchronous one") from None
         question = Question(ask, self.timeout if ask.timeout is None else ask.timeout, self.progress)
         if self.asynchronous:
             return self._in_loop(question)
@@ -112,7 +114,9 @@ class Asking:
             raise question.late()
         try:
             answer = done.result()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # that of another thread, which ends nothing here
             failed = _failed(error)
             raise failed from failed.__cause__
         question.end("done")
@@ -126,7 +130,10 @@ class Asking:
                 answer = await self.answer(question)
             question.end("done")
             return answer
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the caller's own; else something that the answer waited for was cancelled
             failed = question.late() if time_left.expired() else _failed(error)
             raise failed from failed.__cause__
         finally:
@@ -136,8 +143,8 @@ class Asking:
 class CallableAsker(Asking):
     """Has any callable answer: ``call(prompt)``, or with ``takes="ask"`` ``call(ask)``, returns a text or an `Answer`.
 
-    ``call`` may be an ``async def`` (then for `aprepare`). One that takes the prompt alone cannot answer what follows a
-    request: where the profile names the model behind it (``ask.model``), stages ask about a text at once.
+    ``call`` may be an ``async def`` (then for `aprepare`). One that takes the prompt alone is asked about texts, for it
+    cannot see the request that a question might follow.
     """
 
     def __init__(
@@ -150,7 +157,8 @@ class CallableAsker(Asking):
         progress: Callable[[Progress], object] | None = None,
     ) -> None:
         asynchronous = any(map(inspect.iscoroutinefunction, (call, getattr(call, "__call__", None))))  # noqa: B004
-        super().__init__(asynchronous=asynchronous, timeout=timeout, limit=limit, progress=progress)
+        model = UNNAMED if takes == "prompt" else None
+        super().__init__(model, asynchronous=asynchronous, timeout=timeout, limit=limit, progress=progress)
         self.call = call
         self.takes = takes
 
@@ -166,7 +174,7 @@ class CallableAsker(Asking):
         return self.call(ask.prompt)
 
 
-def _failed(error: Exception) -> AskFailed:
+def _failed(error: BaseException) -> AskFailed:
     """A failure with the client's words in it, and its error as the cause, which may tell of an overflow."""
     if isinstance(error, AskFailed):
         return error

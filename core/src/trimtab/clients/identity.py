@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from trimtab.errors import told
-
 __all__ = ["Chosen", "identify", "wrapped_session"]
 
 Chosen = str | Callable[[Mapping[str, Any]], str | None] | None
@@ -35,12 +33,13 @@ def wrapped_session(id: str) -> Iterator[None]:
 def identify(chosen: Chosen, body: Mapping[str, Any], told_by: Iterable[Any] = ()) -> str | None:
     """The id of the session of a request; None where nothing tells it (then `trimtab.clients.sessions.derived`).
 
-    In this order: `wrapped_session`, for it is nearest to the call, ``chosen``, and ``told_by``: the values of the fields of the request that may name
-    it, the surest first; only texts that are not empty count. A ``chosen`` that raises is logged and passed over.
+    In this order: `wrapped_session`, for it is nearest to the call, ``chosen``, and ``told_by``: the values of the
+    fields of the request that may name it, the surest first; only texts that are not empty count. A ``chosen`` that
+    raises is logged and passed over.
     """
     try:
         said = chosen(body) if callable(chosen) else chosen
     except Exception as error:  # a callable of the caller's must not cost him the request
-        _log.warning("the session of a request could not be told: %s", told(error))
+        _log.warning("the session of a request could not be told: %s", type(error).__name__)
         said = None
     return next((one for one in (_wrapped.get(), said, *told_by) if isinstance(one, str) and one), None)

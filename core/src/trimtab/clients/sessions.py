@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trimtab.errors import ProfileError
 from trimtab.parts import part
 from trimtab.profile import Profile, load
 from trimtab.request import Request
@@ -30,8 +29,6 @@ class Sessions:
     """
 
     def __init__(self, profile: str | Path | Profile | None = None, *, kind: str, **arguments: Any) -> None:
-        if isinstance(profile, Profile) and profile.provider.kind != kind:
-            raise ProfileError(f"the profile is for {profile.provider.kind!r}, this client speaks {kind!r}")
         self._profile = profile
         self._kind = kind
         self._arguments = arguments
@@ -66,8 +63,8 @@ class Sessions:
         made = self._profiles.get(model)
         if made is None:
             made = self._profile if isinstance(self._profile, Profile) else self._named(model)
-            if made.provider.drop_block is None:
-                made = made.model_copy(update={"provider": made.provider.model_copy(update={"drop_block": True})})
+            facts = {"kind": self._kind, "drop_block": made.provider.drop_block is not False}
+            made = made.model_copy(update={"provider": made.provider.model_copy(update=facts)})
             self._profiles[model] = made
         return made
 
@@ -91,8 +88,7 @@ class Sessions:
 class Exchange:
     """One call through a session: `prepare`, then `observe` or `recover`.
 
-    Other calls of the same session may come in between: what is observed then is left alone, for the session speaks of
-    its last request, and `recover` prepares this one again first.
+    Other calls of the same session may come in between: all speak of the request that this one prepared.
     """
 
     def __init__(
@@ -115,36 +111,21 @@ class Exchange:
 
     def observe(self, response: Any) -> bool:
         """See `Session.observe`."""
-        return self._current and self.session.observe(response)
+        return self.session.observe(response, self.request)
 
     async def aobserve(self, response: Any) -> bool:
         """`observe` for event loops."""
-        return self._current and await self.session.aobserve(response)
+        return await self.session.aobserve(response, self.request)
 
     def recover(self, error: Any) -> Request:
         """See `Session.recover`."""
-        if not self._current:
-            self._check(error)
-            self.prepare()
-        self.request = self.session.recover(error)
+        self.request = self.session.recover(error, self.request)
         return self.request
 
     async def arecover(self, error: Any) -> Request:
         """`recover` for event loops."""
-        if not self._current:
-            self._check(error)
-            await self.aprepare()
-        self.request = await self.session.arecover(error)
+        self.request = await self.session.arecover(error, self.request)
         return self.request
-
-    def _check(self, error: Any) -> None:
-        """Raise an error that no request of ours brought about, before anything is prepared anew for it."""
-        if isinstance(error, BaseException) and self.session.dialect.refusal(error) is None:
-            raise error
-
-    @property
-    def _current(self) -> bool:
-        return self.session.request is self.request
 
 
 def derived(kind: str, messages: Sequence[Any]) -> str:

@@ -118,7 +118,8 @@ _BROKEN = _pattern(
     r"|reasoning_content"
     # calls and results that do not pair up
     r"|without .{0,3}tool_result.{0,3} blocks|unexpected .{0,3}tool_use_id|must be followed by tool messages"
-    r"|must be a response to a prece+ding message|toolresult blocks|no tool (?:output|call) found for (?:custom tool|function) call"
+    r"|must be a response to a prece+ding message|toolresult blocks"
+    r"|no tool (?:output|call) found for (?:custom tool|function) call"
     r"|was provided without its required|invalid_encrypted_content|encrypted content .{0,80}could not be verified"
     # other faults of a message
     r"|text content blocks must|message prefill|extra inputs are not permitted|compaction_[a-z_]+"

@@ -185,8 +185,8 @@ class Recorder:
         observe = session.observe
 
         @wraps(observe)
-        def observed(response: Any) -> bool:
-            overflow = observe(response)
+        def observed(response: Any, request: Any = None) -> bool:
+            overflow = observe(response, request)
             with self._apart():
                 self.response(response)
             return overflow
@@ -194,8 +194,8 @@ class Recorder:
         aobserve = session.aobserve
 
         @wraps(aobserve)
-        async def aobserved(response: Any) -> bool:
-            overflow = await aobserve(response)
+        async def aobserved(response: Any, request: Any = None) -> bool:
+            overflow = await aobserve(response, request)
             with self._apart():
                 self.response(response)
             return overflow

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["known", "large", "marks"]
 
 KINDS = {"document": "document", "file": "document", "image": "image", "image_url": "image"}
-"""Types of content parts, of Anthropic and of OpenAI chat."""
+KINDS |= {"input_file": "document", "input_image": "image"}
+"""Types of content parts, of Anthropic, of OpenAI's chat and its Responses."""
+TEXTS = ("input_text", "output_text", "text")
+"""Types of those that are text."""
 WORDS = 200
 """Characters of a document's title, a media type or an address that are repeated."""
 HEADER = 196_608
@@ -32,7 +35,8 @@ def large(view: View, message: Message, n: int, most: int) -> bool:
 
 def known(block: Block) -> bool:
     """Whether a block holds nothing beside text, images and documents."""
-    return all(part.get("type") in KINDS for part in _parts(block))
+    parts = list(_parts(block))
+    return bool(parts) and all(part.get("type") in KINDS for part in parts)
 
 
 def marks(block: Block) -> list[str]:
@@ -44,13 +48,13 @@ def _parts(block: Block) -> Iterator[Mapping[str, Any]]:
     """The content parts of a block that are not text."""
     if block.type != "tool_result":
         yield block.wire
-    elif isinstance(block.wire.get("content"), list):
-        yield from (part for part in block.wire["content"] if part.get("type") != "text")
+    elif isinstance(content := block.wire.get("content", block.wire.get("output")), list):
+        yield from (part for part in content if part.get("type") not in TEXTS)
 
 
 def _mark(part: Mapping[str, Any]) -> str:
     kind = KINDS[part["type"]]
-    source = part.get("source") or part.get("image_url") or part.get("file")
+    source = part.get("source") or part.get("image_url") or part.get("file") or part
     if not isinstance(source, Mapping):
         source = {"url": source}
     title, facts = part.get("title") or source.get("filename"), _facts(source)
@@ -62,7 +66,7 @@ def _mark(part: Mapping[str, Any]) -> str:
 def _facts(source: Mapping[str, Any]) -> list[str]:
     """Media type (or address), pixels or pages, and bytes, as far as they are known without asking anybody."""
     kind, data = source.get("media_type"), source.get("data")
-    for url in (source.get("url"), source.get("file_data")):
+    for url in (source.get("url"), source.get("file_url"), source.get("file_data")):
         if isinstance(url, str) and url.startswith("data:"):
             head, _, data = url.partition(",")
             kind = head.removeprefix("data:").partition(";")[0]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["media", "without"]
 
+TEXTS = ("input_text", "output_text", "text")
+"""Types of content parts that are text."""
 LEAST = 1_000
 """Bytes as sent: what is smaller (a link to a picture, a file's id) frees nothing that matters."""
 
@@ -58,9 +60,9 @@ def without(view: View, message: Message, block: Block, why: str) -> str:
 
 def _parts(block: Block) -> Iterator[tuple[str, str]]:
     """The type and the JSON of each part that is not text."""
-    content = block.wire.get("content") if isinstance(block.wire, Mapping) else None
+    content = block.wire.get("content", block.wire.get("output")) if isinstance(block.wire, Mapping) else None
     for part in content if block.type == "tool_result" and isinstance(content, list) else [block.wire]:
-        if isinstance(part, Mapping) and part.get("type") != "text":
+        if isinstance(part, Mapping) and part.get("type") not in TEXTS:
             said = json.dumps(part, default=str)
             match = _TYPE.search(said[:ENDS]) or _TYPE.search(said[-ENDS:])
             yield flat(match[1] or match[2] if match else str(part.get("type") or "data"), KIND), said

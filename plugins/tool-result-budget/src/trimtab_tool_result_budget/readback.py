@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(.)")
 
 
 def source(result: Result, stored: Callable[[str], bool]) -> str | None:
-    """What the call of ``result`` reads of what was stored: by its path argument, anywhere in a command, or by an id."""
+    """What of the stored the call of ``result`` reads: by its path argument, anywhere in a command, or by an id."""
     if result.tool == TOOL:
         return str(result.input.get("id", ""))
     if result.path and stored(result.path):

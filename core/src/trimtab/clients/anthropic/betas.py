@@ -6,7 +6,9 @@ is the header alone, so parameters of beta features work with both.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from anthropic._base_client import BaseClient
@@ -34,14 +36,24 @@ def asking_for(headers: Mapping[str, Any], betas: Iterable[str]) -> dict[str, An
 def _client(call_next: Any) -> BaseClient[Any, Any] | None:
     """The client whose chain of middleware this is the rest of.
 
-    A request's own header replaces the client's, and nothing else tells a middleware what that is.
+    A request's own header replaces the client's, and nothing else tells a middleware what that is. The SDK's own
+    functions are followed first: other middleware may hold other clients.
     """
-    held, seen = [call_next], set[int]()
+    held, seen = deque([call_next]), set[int]()
     while held:
-        one = held.pop()
+        one = held.popleft()
         if isinstance(one, BaseClient):
             return one
-        if id(one) not in seen:
-            seen.add(id(one))
-            held += [cell.cell_contents for cell in getattr(one, "__closure__", None) or ()]
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        first = _sdks(one)
+        for cell in getattr(one, "__closure__", None) or ():
+            with suppress(ValueError):  # nothing is in it yet
+                inner = cell.cell_contents
+                (held.appendleft if first and (_sdks(inner) or isinstance(inner, BaseClient)) else held.append)(inner)
     return None
+
+
+def _sdks(one: Any) -> bool:
+    return getattr(one, "__module__", None) == BaseClient.__module__

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-import httpx2
 from anthropic import APIRequest
 
 from trimtab.clients.anthropic.betas import asked, asking_for
 from trimtab.clients.anthropic.breakpoints import Stored, ends_of, has_breakpoints, with_breakpoints
-from trimtab.clients.anthropic.stream import AsyncTap, Tap
 from trimtab.clients.anthropic.ways import Way
 from trimtab.clients.sessions import Exchange, merged
 from trimtab.dialects.anthropic.features import HEADERS
@@ -23,8 +21,6 @@ from trimtab.session import Session
 __all__ = ["Call"]
 
 _log = logging.getLogger("trimtab")
-_ENCODED = ("content-encoding", "content-length")
-"""Headers that are not true of decoded bytes."""
 
 
 class Call:
@@ -74,7 +70,7 @@ class Call:
                 return response
             self._over = True
             try:
-                smaller = await self._smaller(way, said)
+                smaller = await self._smaller(way, said, request)
             except ContextOverflow as overflow:
                 await way.close(response.http_response)
                 raise overflow from (said if isinstance(said, BaseException) else None)
@@ -87,12 +83,12 @@ class Call:
         """The caller's request with what was prepared."""
         made = self._exchange.request
         assert made is not None
-        extra = made.extra
-        if fields_or_none(self._body.get("thinking")).get("type") in (None, "disabled"):  # then nothing can be added
-            extra = {key: value for key, value in extra.items() if key != "thinking"}
+        extra, thinks = dict(made.extra), fields_or_none(self._body.get("thinking")).get("type")
+        if thinks in (None, "disabled") and extra.pop("thinking", None):  # then nothing can be added
+            extra["betas"] = [one for one in extra["betas"] if one != HEADERS["drop_block"]]
         body = merged(self._parameters, extra) | {"messages": made.messages}
         for name, part in (("system", made.system), ("tools", made.tools)):
-            if part is not None:
+            if part is not None or name in self._body:
                 body[name] = part
         betas = body.pop("betas", [])
         if _summarised(made.messages) and HEADERS["compaction"] not in betas:
@@ -130,14 +126,15 @@ class Call:
         async def over() -> None:
             if not self._over and tap.watch.answer is not None and await self._overflowed(way, tap.watch.answer):
                 with suppress(ContextOverflow):  # the answer is the caller's; the next request is to fit
-                    await self._smaller(way, tap.watch.answer)
+                    await self._smaller(way, tap.watch.answer, None)
 
         tap = await way.tap(http, client._make_sse_decoder(), over)
-        response.http_response = _through(http, tap)
         if tap.watch.error is not None:
             return client._make_status_error(str(tap.watch.error), body=tap.watch.error, response=http)
         answer = tap.watch.answer or {}
         if not tap.watch.empty or not answer.get("stop_reason"):
+            if tap.whole:
+                await over()
             return None
         overflowed = await self._overflowed(way, answer)
         self._over = True
@@ -153,11 +150,18 @@ class Call:
             self._failed("an answer could not be observed", error)
             return False
 
-    async def _smaller(self, way: Way, said: Any) -> APIRequest | None:
-        """The request to send instead, if there is one; raises `ContextOverflow`."""
+    async def _smaller(self, way: Way, said: Any, sent: APIRequest | None) -> APIRequest | None:
+        """The request to send instead of ``sent``, if there is one; raises `ContextOverflow`.
+
+        What a recovery asks for may be nothing that this request can say: then there is a second one.
+        """
         try:
-            await way.recover(self._exchange, said)
-            return self._made()
+            for _ in range(2):
+                await way.recover(self._exchange, said)
+                made = self._made()
+                if sent is None or (made.json, made.headers) != (sent.json, sent.headers):
+                    return made
+            return None
         except ContextOverflow:
             raise
         except Exception as error:
@@ -170,14 +174,6 @@ class Call:
         if self._session.profile.strict:
             raise error
         _log.warning("session %s: %s: %s", self._session.id, what, told(error))
-
-
-def _through(http: httpx2.Response, tap: Tap | AsyncTap) -> httpx2.Response:
-    """The same response, whose (decoded) bytes go through a tap."""
-    headers = [(name, value) for name, value in http.headers.multi_items() if name not in _ENCODED]
-    return httpx2.Response(
-        http.status_code, headers=headers, stream=tap, request=http.request, extensions=http.extensions
-    )
 
 
 def _summarised(messages: list[Any]) -> bool:

@@ -13,7 +13,7 @@ from trimtab.clients.sessions import merged
 from trimtab.dialects.anthropic.cache_edits import without_edits
 from trimtab.dialects.anthropic.features import HEADERS
 from trimtab.dialects.wires import copied, field_of, fields_of, fields_or_none
-from trimtab.errors import AskFailed
+from trimtab.errors import AskFailed, Overflow
 from trimtab.request import Request
 
 __all__ = ["INSTRUCTIONS", "forked", "native"]
@@ -29,12 +29,17 @@ OURS = ("messages", "stream", "stop_sequences")
 def forked(request: Request, prompt: str) -> dict[str, Any]:
     """The body of the same request with ``prompt`` as a further user message; raises `AskFailed`.
 
-    Where the request forces a call of a tool there is no answer to be had: to lift that would lose the cache.
+    Where the request forces a call of a tool, or the form of its answer, there is no text to be had: to lift that would
+    lose the cache.
     """
     body = _same(request)
     forced = fields_or_none(body.get("tool_choice")).get("type")
-    if forced in ("any", "tool"):
-        raise AskFailed(f"the request forces a call of a tool (tool_choice {forced}): ask about it as a text")
+    form = fields_or_none(fields_or_none(body.get("output_config")).get("format") or body.get("output_format"))
+    if forced in ("any", "tool") or form:
+        what = "the form of its answer" if form else f"a call of a tool (tool_choice {forced})"
+        failed = AskFailed(f"the request forces {what}: ask about it as a text")
+        failed.overflow = Overflow(0.0, 0.0)  # that is what a stage does then
+        raise failed
     at = len(body["messages"])
     while at and field_of(body["messages"][at - 1], "role") == "system":  # only an answer may follow those
         at -= 1

@@ -6,6 +6,7 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -65,8 +66,18 @@ class Watch:
                 self.answer["content"] = []
 
 
+class _Copy(httpx2.SyncByteStream):
+    """What is read along, to be decoded beside the caller."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._chunks
+
+
 class Tap(httpx2.SyncByteStream):
-    """The bytes of a streamed response, untouched, with a `Watch` on the events in them.
+    """The stream of a response, byte for byte as it came, with a `Watch` on the events in it; it takes its place there.
 
     ``decoder`` is one of the SDK's (Bedrock has its own). ``over`` is called once: before the caller gets the end of
     the answer, or when he lets it go.
@@ -74,30 +85,45 @@ class Tap(httpx2.SyncByteStream):
 
     def __init__(self, response: httpx2.Response, decoder: Any, over: Callable[[], object]) -> None:
         self.watch = Watch()
-        self._response = response
+        self.whole = response.is_stream_consumed
+        """Whether another middleware has read it already: then it is only looked at."""
+        self._stream: Any = response.stream
         self._held: deque[bytes] = deque()
         self._open = True
-        self._events: Iterator[Any] = decoder.iter_bytes(self._chunks())
+        copy = httpx2.Response(response.status_code, headers=response.headers, stream=_Copy(self._chunks()))
+        read = response if self.whole else copy
+        self._events: Iterator[Any] = decoder.iter_bytes(read.iter_bytes())
         self._over = over
         self._told = False
         self._trouble: Exception | None = None
+        if not self.whole:
+            response.stream = self
+
+    @property
+    def elapsed(self) -> timedelta | None:
+        """What the client measured, where `httpx2.Response` looks for it."""
+        elapsed: timedelta | None = self._stream.elapsed
+        return elapsed
 
     def _chunks(self) -> Iterator[bytes]:
-        for chunk in self._response.iter_bytes():
+        for chunk in self._stream:
             self._held.append(chunk)
             yield chunk
             if not self._open:
                 return
 
     def settle(self) -> None:
-        """Read the opening."""
+        """Read the opening, or all where it is there."""
         try:
             for event in self._events:
                 self.watch(event)
-                if self.watch.settled:
+                if self.watch.settled and not self.whole:
                     return
         except Exception as error:  # the caller's, when he comes to it
             self._trouble = error
+        except BaseException:  # nobody comes to it
+            self._stream.close()
+            raise
 
     def __iter__(self) -> Iterator[bytes]:
         """What was held back, then the rest as it comes."""
@@ -124,7 +150,7 @@ class Tap(httpx2.SyncByteStream):
                 for event in self._events:
                     self.watch(event)
         finally:
-            self._response.close()
+            self._stream.close()
             self._tell()
 
     def _tell(self) -> None:
@@ -133,35 +159,60 @@ class Tap(httpx2.SyncByteStream):
             self._over()
 
 
+class _AsyncCopy(httpx2.AsyncByteStream):
+    """`_Copy` for event loops."""
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks
+
+
 class AsyncTap(httpx2.AsyncByteStream):
     """`Tap` for event loops."""
 
     def __init__(self, response: httpx2.Response, decoder: Any, over: Callable[[], Awaitable[object]]) -> None:
         self.watch = Watch()
-        self._response = response
+        self.whole = response.is_stream_consumed
+        """See `Tap.whole`."""
+        self._stream: Any = response.stream
         self._held: deque[bytes] = deque()
         self._open = True
-        self._events: AsyncIterator[Any] = decoder.aiter_bytes(self._chunks())
+        copy = httpx2.Response(response.status_code, headers=response.headers, stream=_AsyncCopy(self._chunks()))
+        read = response if self.whole else copy
+        self._events: AsyncIterator[Any] = decoder.aiter_bytes(read.aiter_bytes())
         self._over = over
         self._told = False
         self._trouble: Exception | None = None
+        if not self.whole:
+            response.stream = self
+
+    @property
+    def elapsed(self) -> timedelta | None:
+        """See `Tap.elapsed`."""
+        elapsed: timedelta | None = self._stream.elapsed
+        return elapsed
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        async for chunk in self._response.aiter_bytes():
+        async for chunk in self._stream:
             self._held.append(chunk)
             yield chunk
             if not self._open:
                 return
 
     async def settle(self) -> None:
-        """Read the opening."""
+        """Read the opening, or all where it is there."""
         try:
             async for event in self._events:
                 self.watch(event)
-                if self.watch.settled:
+                if self.watch.settled and not self.whole:
                     return
         except Exception as error:  # see `Tap.settle`
             self._trouble = error
+        except BaseException:
+            await self._stream.aclose()
+            raise
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """What was held back, then the rest as it comes."""
@@ -188,7 +239,7 @@ class AsyncTap(httpx2.AsyncByteStream):
                 async for event in self._events:
                     self.watch(event)
         finally:
-            await self._response.aclose()
+            await self._stream.aclose()
             await self._tell()
 
     async def _tell(self) -> None:

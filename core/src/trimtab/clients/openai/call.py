@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from openai._constants import RAW_RESPONSE_HEADER
@@ -12,7 +12,8 @@ from openai._models import FinalRequestOptions
 
 from trimtab.clients.openai.endpoints import Endpoint
 from trimtab.clients.sessions import Exchange, merged
-from trimtab.errors import ContextOverflow, told
+from trimtab.dialects.wires import fields_or_none
+from trimtab.errors import ContextOverflow
 
 if TYPE_CHECKING:
     from trimtab.clients.openai.compaction import Compaction
@@ -43,7 +44,8 @@ class Call:
         self._owner = owner
         self._options = options
         self._body = body
-        asked = (body.get("stream_options") or {}).get("include_usage") is not None
+        said = body.get("stream_options")
+        asked = not isinstance(said, Mapping | None) or fields_or_none(said).get("include_usage") is not None
         self.counts = stream and not self.raw and not asked and endpoint.uncounted and owner.counts
         """Whether we ask a stream for its usage, and hide the chunk that tells it."""
 
@@ -55,7 +57,7 @@ class Call:
         if request.tools is not None:
             body["tools"] = request.tools
         if self.counts:
-            body["stream_options"] = {**(body.get("stream_options") or {}), "include_usage": True}
+            body["stream_options"] = {**fields_or_none(body.get("stream_options")), "include_usage": True}
         parser = {"post_parser": follow} if self.raw and self.stream else {}
         return self._options.model_copy(update={"json_data": body, "extra_json": None, **parser})
 
@@ -107,6 +109,16 @@ class Call:
                 return True
         return False
 
+    def learned(self, answer: Any) -> None:
+        """Observe an answer that the caller has already: if it was too large, the next request is smaller."""
+        with suppress(ContextOverflow):
+            self.overflowed(answer)
+
+    async def alearned(self, answer: Any) -> None:
+        """`learned` for event loops."""
+        with suppress(ContextOverflow):
+            await self.aoverflowed(answer)
+
     def _uncounted(self, error: Exception) -> bool:
         """Whether the server refused to tell the usage of a stream: then it is never asked again."""
         if not self.counts or getattr(error, "status_code", 0) not in (400, 422):
@@ -130,4 +142,4 @@ class Call:
                 return
             if self.exchange.session.profile.strict:
                 raise
-            _log.warning("session %s: the request is left as it is: %s", self.exchange.session.id, told(error))
+            _log.warning("session %s: the request is left as it is: %s", self.exchange.session.id, type(error).__name__)

@@ -38,9 +38,9 @@ def compacting(
     """A copy of ``client`` whose chat completions and responses are kept below the window.
 
     It is of the client's class and shares its connections; ``client`` itself stays as it is. ``profile`` as
-    `Session.open` takes it (one that is loaded is for its own endpoint only); `wrapped_session` tells the session, else
-    ``session``, an id or what finds one in a request's body, else ``metadata`` (``session_id``, ``conversation_id``),
-    else the first message. ``arguments`` are further ones
+    `Session.open` takes it, whatever its ``kind``; `wrapped_session` tells the session, else ``session``, an id or what
+    finds one in a request's body, else ``metadata`` (``session_id``, ``conversation_id``), else the first message.
+    ``arguments`` are further ones
     of `Session.open`, as ``ask`` and ``stage_tools``. Raises `ProfileError`, `PluginError`; its requests raise
     `ContextOverflow`, from the provider's error, where nothing makes them fit.
 
@@ -50,6 +50,8 @@ def compacting(
     Requests with ``previous_response_id`` or ``conversation``, those of askers, and all while TRIMTAB_OFF is set go out
     untouched.
     """
+    if not isinstance(client, openai.OpenAI | openai.AsyncOpenAI):
+        raise TypeError(f"compacting() takes an openai.OpenAI or openai.AsyncOpenAI, not {type(client).__name__}")
     own: Any = type(client)
     kind = _derived(own, _Async if isinstance(client, openai.AsyncOpenAI) else _Sync)
     made = kind.__new__(kind)
@@ -81,11 +83,15 @@ class _Sync(openai.OpenAI):
 
     def copy(self, **options: Any) -> Self:
         """See `openai.OpenAI.copy`; the copy has the same sessions."""
-        made = super().copy(**options)
+        return self._shared(super().copy(**options))
+
+    def with_options(self, **options: Any) -> Self:
+        """The same; a subclass may have one of its own."""
+        return self._shared(super().with_options(**options))
+
+    def _shared(self, made: Self) -> Self:
         made._trimtab = self._trimtab
         return made
-
-    with_options = copy
 
     def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
         """See `openai.OpenAI.request`: through a session, as often as it takes."""
@@ -115,11 +121,15 @@ class _Async(openai.AsyncOpenAI):
 
     def copy(self, **options: Any) -> Self:
         """See `openai.AsyncOpenAI.copy`; the copy has the same sessions."""
-        made = super().copy(**options)
+        return self._shared(super().copy(**options))
+
+    def with_options(self, **options: Any) -> Self:
+        """The same; a subclass may have one of its own."""
+        return self._shared(super().with_options(**options))
+
+    def _shared(self, made: Self) -> Self:
         made._trimtab = self._trimtab
         return made
-
-    with_options = copy
 
     async def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
         """See `openai.AsyncOpenAI.request`: through a session, as often as it takes."""

@@ -34,8 +34,6 @@ class Compaction:
 
     def __init__(self, profile: str | Path | Profile | None, session: Chosen, arguments: Mapping[str, Any]) -> None:
         kinds = [endpoint.kind for endpoint in ENDPOINTS.values()]
-        if isinstance(profile, Profile):  # that is for one of them only
-            kinds = [kind for kind in kinds if kind == profile.provider.kind] or kinds
         self.sessions = {kind: Sessions(profile, kind=kind, **arguments) for kind in kinds}
         self.last: Session | None = None
         """The one of the newest call."""
@@ -47,27 +45,27 @@ class Compaction:
         """The call that these options make; None where it is to go out as it is."""
         endpoint = ENDPOINTS.get(options.url.partition("?")[0]) if options.method.lower() == "post" else None
         off = os.environ.get("TRIMTAB_OFF", "").lower() not in OFF
-        if endpoint is None or endpoint.kind not in self.sessions or off or asking.get() is not None:
+        if endpoint is None or off or asking.get() is not None:
             return None
         if not isinstance(options.json_data, Mapping):
             return None
         body = {**options.json_data, **(options.extra_json or {})}
         body = {key: value for key, value in body.items() if not isinstance(value, Omit)}
         messages, system = endpoint.conversation(body)
-        if not isinstance(messages, list) or not messages:
+        if not isinstance(messages, list | tuple) or not messages:
             return None
         try:
             id = identify(self._chosen, body, _names(body)) or derived(endpoint.kind, messages)
             session = self.sessions[endpoint.kind].get(id, str(body.get("model") or "")) if id else None
         except Exception as error:  # a store that cannot be opened must not cost the agent its request
+            if self.sessions[endpoint.kind].strict:
+                raise
             _log.warning("a request goes out as it is: its session cannot be opened: %s", told(error))
             return None
         if session is None:
             return None
         self.last = session
-        rest = {key: value for key, value in options.json_data.items() if key not in CONVERSATION}
-        if options.extra_json:
-            rest["extra_body"] = options.extra_json  # as the SDK's methods take it, for askers
+        rest = {key: value for key, value in body.items() if key not in CONVERSATION}
         exchange = Exchange(session, messages, system, body.get("tools"), rest)
         return Call(self, endpoint, options, body, exchange, stream)
 

@@ -84,7 +84,7 @@ class ResponsesEar:
         """See `Ear`."""
         kind, response = field_of(event, "type"), field_of(event, "response")
         if kind == "error":
-            return event.to_dict()
+            return fields_or_none(event)
         if kind == "response.failed":
             return fields_or_none(field_of(response, "error")) or {"message": "the response failed"}
         if kind in ("response.completed", "response.incomplete"):

@@ -25,7 +25,7 @@ class _Heard:
         self.ear: Ear = call.endpoint.ear()
         self.head: list[Any] = []
         """Events that were held back."""
-        self.failed: APIError | None = None
+        self.failed: Exception | None = None
         """Raised where the head ends."""
         self.observed = False
         self.events = stream._iterator
@@ -34,8 +34,12 @@ class _Heard:
         self._hides = call.counts
 
     def refusal(self, event: Any) -> APIError | None:
-        """Take in an event; the error that it is."""
-        body = self.ear.hear(event)
+        """Take in an event; the error that it is. One that the ear cannot read is the caller's all the same."""
+        try:
+            body = self.ear.hear(event)
+        except Exception:
+            self.ear.said = True
+            return None
         if body is None:
             return None
         return APIError(str(body.get("message") or "the response failed"), self._request, body=body)
@@ -56,9 +60,15 @@ def listened(call: Call, stream: Stream[Any]) -> bool:
                 break
         else:
             heard.observed = True
-    except APIError as error:
-        refused = heard.failed = error
-    if call.recover(refused) if refused else heard.observed and call.overflowed(heard.ear.answer):
+    except Exception as error:  # raised where the caller reads so far, as the SDK does
+        heard.failed = error
+        refused = error if isinstance(error, APIError) else None
+    try:
+        again = call.recover(refused) if refused else heard.observed and call.overflowed(heard.ear.answer)
+    except BaseException:
+        stream.close()
+        raise
+    if again:
         stream.close()
         return True
     stream._iterator = _follow(call, heard)
@@ -81,14 +91,14 @@ def _follow(call: Call, heard: _Heard) -> Iterator[Any]:
                 call.recover(refused)
             elif heard.ear.ended and not heard.observed:
                 heard.observed = True
-                call.overflowed(heard.ear.answer)
+                call.learned(heard.ear.answer)
             if heard.shown(event):
                 yield event
     except APIError as error:
         call.recover(error)
         raise
     if not heard.observed:
-        call.overflowed(heard.ear.answer)
+        call.learned(heard.ear.answer)
 
 
 async def alistened(call: Call, stream: AsyncStream[Any]) -> bool:
@@ -102,9 +112,15 @@ async def alistened(call: Call, stream: AsyncStream[Any]) -> bool:
                 break
         else:
             heard.observed = True
-    except APIError as error:
-        refused = heard.failed = error
-    if await call.arecover(refused) if refused else heard.observed and await call.aoverflowed(heard.ear.answer):
+    except Exception as error:  # raised where the caller reads so far, as the SDK does
+        heard.failed = error
+        refused = error if isinstance(error, APIError) else None
+    try:
+        again = await call.arecover(refused) if refused else heard.observed and await call.aoverflowed(heard.ear.answer)
+    except BaseException:
+        await stream.close()
+        raise
+    if again:
         await stream.close()
         return True
     stream._iterator = _afollow(call, heard)
@@ -128,11 +144,11 @@ async def _afollow(call: Call, heard: _Heard) -> AsyncIterator[Any]:
                 await call.arecover(refused)
             elif heard.ear.ended and not heard.observed:
                 heard.observed = True
-                await call.aoverflowed(heard.ear.answer)
+                await call.alearned(heard.ear.answer)
             if heard.shown(event):
                 yield event
     except APIError as error:
         await call.arecover(error)
         raise
     if not heard.observed:
-        await call.aoverflowed(heard.ear.answer)
+        await call.alearned(heard.ear.answer)

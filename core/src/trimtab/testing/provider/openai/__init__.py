@@ -10,7 +10,6 @@ from trimtab.testing.provider.openai.errors import error_body
 from trimtab.testing.provider.openai.models import Models
 from trimtab.testing.provider.openai.responses import Responses
 from trimtab.testing.provider.server import FakeProvider
-from trimtab.testing.provider.settings import Settings
 
 __all__ = ["routes"]
 

@@ -7,10 +7,10 @@ import asyncio
 from trimtab.testing.provider.endpoint import Asked, Given
 from trimtab.testing.provider.openai.chat_rules import check_chat
 from trimtab.testing.provider.openai.chat_shapes import chat_frames, chat_message, chat_usage
-from trimtab.testing.provider.openai.errors import missing
 from trimtab.testing.provider.openai.prefixes import has_breakpoints, use_cache
 from trimtab.testing.provider.openai.sizes import check_chat_size, check_output, room
 from trimtab.testing.provider.openai.talk import custom_tools, fitted, last_results, last_text
+from trimtab.testing.provider.openai.types import check_types
 from trimtab.testing.provider.openai.units import chat_units, total
 from trimtab.testing.provider.server import FakeProvider
 
@@ -27,8 +27,7 @@ class Chat:
     async def create(self, asked: Asked) -> Given:
         """Answer one request; raises `Refused`."""
         body, settings, provider = asked.body, self._settings, self._provider
-        if not body.get("model"):
-            raise missing("model")
+        check_types(body)
         messages = body.get("messages")
         check_chat(messages, empty_calls=settings.empty_calls, thinking=settings.thinking_back)
         assert isinstance(messages, list)

@@ -39,6 +39,9 @@ def check_items(items: Sequence[Any]) -> None:
         place = f"input[{index}]"
         if not isinstance(item, Mapping):
             raise invalid_type(place, "an object")
+        for name in ("type", "id", "call_id"):
+            if not isinstance(item.get(name), str | None):
+                raise invalid_type(f"{place}.{name}", "a string")
         kind = item.get("type", "message")
         if kind == "message":
             _check_message(item, place)

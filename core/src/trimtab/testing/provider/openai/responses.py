@@ -8,7 +8,7 @@ from typing import Any
 
 from trimtab.testing.provider.endpoint import Asked, Given
 from trimtab.testing.provider.openai.context import Context, context_of, is_user
-from trimtab.testing.provider.openai.errors import invalid_value, missing, refused
+from trimtab.testing.provider.openai.errors import invalid_value, refused
 from trimtab.testing.provider.openai.events import failed_frames, response_frames
 from trimtab.testing.provider.openai.items import bound_to, compaction_item, output_items
 from trimtab.testing.provider.openai.prefixes import use_cache
@@ -16,6 +16,7 @@ from trimtab.testing.provider.openai.response_shapes import response_json, respo
 from trimtab.testing.provider.openai.sizes import OVERFLOW, check_output, input_limit, room, too_long
 from trimtab.testing.provider.openai.store import Store
 from trimtab.testing.provider.openai.talk import custom_tools, fitted, last_results, last_text
+from trimtab.testing.provider.openai.types import check_types
 from trimtab.testing.provider.openai.units import item_units
 from trimtab.testing.provider.script import Cut, Fail, Reply
 from trimtab.testing.provider.server import FakeProvider
@@ -38,8 +39,7 @@ class Responses:
     async def create(self, asked: Asked) -> Given:
         """Answer one request; raises `Refused`."""
         body, settings, provider = asked.body, self._settings, self._provider
-        if not body.get("model"):
-            raise missing("model")
+        check_types(body)
         check_output(body, settings)
         threshold = self._threshold(body)
         items = self._store.read(body)
@@ -113,8 +113,7 @@ class Responses:
         body, provider = asked.body, self._provider
         if not self._settings.compaction:
             raise refused(f"Invalid URL (POST {asked.path})", status=404)
-        if not body.get("model"):
-            raise missing("model")
+        check_types(body)
         context = context_of(body, self._store.read(body), self._settings, provider.tokens)
         tokens = context.tokens
         if tokens > input_limit(self._settings):
