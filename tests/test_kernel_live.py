@@ -513,3 +513,22 @@ def test_the_log_says_who_and_not_what(caplog: pytest.LogCaptureFixture) -> None
     assert "session s: breaks: ValueError" in caplog.messages
     assert any("fold-all summarised" in message for message in caplog.messages)
     assert "parser" not in caplog.text
+
+
+def test_a_provider_that_writes_no_summaries_is_asked_once() -> None:
+    """Its 400 switches the feature off, in this process; `compact` tries again."""
+    asked: list[Ask] = []
+
+    def refuses(ask: Ask) -> str:
+        asked.append(ask)
+        failed = AskFailed("the provider said no")
+        failed.__cause__ = RefusedError("compaction: Extra inputs are not permitted")
+        raise failed
+
+    play = asks(refuses, provider={"compaction": True}, native=True)
+    play.send(talk(6))
+    assert play.session.view.offers("compaction")
+    play.cold(talk(6))
+    assert not play.session.view.offers("compaction")
+    play.session.compact(talk(6))
+    assert len(asked) == 2

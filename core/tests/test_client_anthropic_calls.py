@@ -20,7 +20,7 @@ from anthropic_client import MODEL, TOOL, compaction, long_talk, marked
 from stages import Do
 from trimtab import Param, Stage, Tool
 from trimtab.ask import Ask, asking
-from trimtab.clients.anthropic import Compaction
+from trimtab.clients.anthropic import Compaction, wrapped_session
 from trimtab.clients.sessions import Exchange, Sessions
 from trimtab.testing.provider import FakeProvider, Reply, Settings, Text, Use
 
@@ -249,7 +249,7 @@ def test_client_session_ids(provider: FakeProvider, tmp_path: Path) -> None:
     for name in (f"user_1_account__session_{id}", f'{{"device_id": "1", "session_id": "{id}"}}'):
         create(messages=hello, metadata={"user_id": name}, **SAYS)  # type: ignore[arg-type]
         assert used() == id
-    with middle.session("mine"):
+    with wrapped_session("mine"):
         create(messages=hello, metadata={"user_id": name}, **SAYS)  # type: ignore[arg-type]
         assert used() == "mine"
     assert middle.sessions.find("mine") is middle.last
@@ -269,7 +269,7 @@ def test_client_session_in_tasks(provider: FakeProvider, tmp_path: Path) -> None
     client = anthropic.AsyncAnthropic(base_url=provider.url, api_key="any", middleware=[middle])
 
     async def agent(name: str) -> None:
-        with middle.session(name):
+        with wrapped_session(name):
             for n in range(3):
                 await client.messages.create(messages=[{"role": "user", "content": f"{name} {n}"}], **SAYS)
 

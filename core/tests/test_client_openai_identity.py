@@ -6,10 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 from openai_agent import agent, async_agent, history, profile
 from trimtab.clients.identity import identify
-from trimtab.clients.openai import session_of, wrapped_session
+from trimtab.clients.openai import compacting, saved_by, session_of, wrapped_session
 from trimtab.errors import Unknown
 from trimtab.testing.provider import FakeProvider
 
@@ -76,3 +77,47 @@ def test_what_is_no_name_tells_nothing(caplog: pytest.LogCaptureFixture) -> None
     assert identify(broken, {}, ["", None, 7, "last"]) == "last"
     assert "KeyError" in caplog.text
     assert identify("", {}) is None
+
+
+def test_what_is_no_argument_is_an_error_at_once() -> None:
+    """It says what, the nearest right one, and what there are; so does a session that is no id."""
+    plain = openai.OpenAI(api_key="any", base_url="http://localhost:1")
+    with pytest.raises(TypeError, match="no argument 'stagetools'; did you mean 'stage_tools'"):
+        compacting(plain, "minimal", stagetools=True)
+    wrong: Any = 7
+    with pytest.raises(TypeError, match="session is an id"):
+        compacting(plain, "minimal", session=wrong)
+
+
+def test_an_unknown_model_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """With the window that is taken for it; where the profile says one, nothing is told."""
+    stated, unstated = profile(tmp_path, WINDOW), tmp_path / "unstated.yaml"
+    unstated.write_text(stated.read_text().replace(f"window: {WINDOW}, ", ""))
+    for path, told in ((unstated, 1), (stated, 0)):
+        caplog.clear()
+        with FakeProvider() as provider, agent(provider, path) as client:
+            for _ in range(2):
+                client.chat.completions.create(model="qwen-foo", messages=history(1))
+        assert caplog.text.count("the model 'qwen-foo' is not known: taken is a window of 200,000 tokens") == told
+
+
+def test_what_is_known_without_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing went through a session, nothing was saved, and the error says what may be the reason."""
+    monkeypatch.setenv("TRIMTAB_OFF", "1")
+    with FakeProvider() as provider, agent(provider, profile(tmp_path, WINDOW)) as client:
+        client.chat.completions.create(model="gpt-5.6-sol", messages=history(1))
+        assert saved_by(client).requests == 0
+        with pytest.raises(Unknown, match="TRIMTAB_OFF"):
+            session_of(client)
+
+
+def test_inside_a_block_its_session_is_meant(tmp_path: Path) -> None:
+    """Whatever came last; `saved_by` adds all of them up."""
+    with FakeProvider() as provider, agent(provider, profile(tmp_path, WINDOW)) as client:
+        for id in ("a", "b"):
+            with wrapped_session(id):
+                client.chat.completions.create(model="gpt-5.6-sol", messages=history(1))
+        with wrapped_session("a"):
+            assert session_of(client).id == "a"
+        assert session_of(client).id == "b"
+        assert saved_by(client).requests == 2

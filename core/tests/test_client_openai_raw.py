@@ -121,7 +121,7 @@ def test_clients_of_other_classes_stay_of_their_class(tmp_path: Path) -> None:
             assert caught.value.request.url.path == "/openai/deployments/gpt-5.6-sol/chat/completions"
             assert session_of(client).request is not None
             again = compacting(client, profile(tmp_path, BIG), plugins=[Clear])
-            with pytest.raises(Unknown, match="no request yet"):
+            with pytest.raises(Unknown, match="no request went through a session"):
                 session_of(again)
         with pytest.raises(Unknown, match="compacting"):
             session_of(azure)

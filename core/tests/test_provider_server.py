@@ -1,6 +1,7 @@
 """The fake provider as a server: start and stop, the fixture, the command line, what it needs."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,8 +10,10 @@ import threading
 import urllib.error
 import urllib.request
 
+import pytest
 import trimtab.testing.provider
 from provider_client import client
+from trimtab import load
 from trimtab.testing.provider import FakeProvider, Reply, Text
 
 pytest_plugins = ["trimtab.testing.provider.fixture"]
@@ -96,6 +99,27 @@ def test_the_log_has_what_came_and_what_went(fake_provider):
     assert served.usage == served.response["usage"]
     assert abs(served.started - provider.clock.now()) < 60
     assert (served.billed, served.error) == (provider.billed, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"), [("/v1/mesages", "/v1/messages"), ("/chat/completions", "/v1/chat/completions"), ("/x", "/v1/")]
+)
+def test_a_path_that_there_is_not(fake_provider, path, meant):
+    """A 404 in JSON that says what was meant, or what there is, and it stands in the log."""
+    provider = fake_provider()
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(urllib.request.Request(provider.url + path, data=b"{}", method="POST"))
+    with caught.value as answer:
+        said = json.loads(answer.read())["error"]["message"]
+    assert f"no such path {path}; " in said
+    assert meant in said
+    assert [(one.api, one.path, one.status) for one in provider.served] == [("unknown", path, 404)]
+
+
+def test_what_trimtab_stores_meanwhile_is_the_tests_own(fake_provider, tmp_path):
+    """Sessions of the agent that is tested do not end up among the user's."""
+    fake_provider()
+    assert load("default", env=os.environ).storage.ledger.startswith(f"sqlite:///{tmp_path}")
 
 
 def test_the_command_serves_and_logs_without_content():

@@ -165,7 +165,7 @@ def test_what_a_pass_says(watched: Watched) -> None:
         "trimtab.decision.count": len(report.decisions),
         "trimtab.decision.stages": tuple(one.stage for one in report.decisions),
         "trimtab.failure.count": 0,
-        "trimtab.refusal.count": sum(map(sum, map(dict.values, report.refused.values()))),
+        "trimtab.edit.refused.count": sum(map(sum, map(dict.values, report.refused.values()))),
         "trimtab.tokens.after": round(report.tokens_after),
         "trimtab.tokens.before": round(report.tokens_before),
         "trimtab.tokens.freed": round(sum(one.freed for one in report.decisions)),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from trimtab.ask import Ask
 from trimtab.background import Job
 from trimtab.dialect import Usage
 from trimtab.edits import REFUSED
-from trimtab.engine import AFRESH, Engine
+from trimtab.engine import Engine
 from trimtab.errors import ContextOverflow, Overflow, TrimtabError, Unknown
 from trimtab.provider import family_factor
 from trimtab.recovery import SANE, refusal_of, sized
@@ -30,26 +29,25 @@ class Answers(Engine):
         if refused is not None and refused is not self.request:  # others were prepared since
             if isinstance(error, BaseException) and self.dialect.refusal(error) is None:
                 raise error
-            anew = yield from self._prepare(replace(refused.given, trigger="auto", **AFRESH))
+            anew = yield from self._prepare(refused.given.again())
             if sum(anew.report.weights[1:]) < sum(refused.report.weights[1:]) or anew.extra != refused.extra:
                 return anew  # what the error says is not true of it
         refusal = refusal_of(self.view, error) if not self._raw and self.projection is not None else None
         if refusal is None or self.projection is None:
             raise error if isinstance(error, BaseException) else TrimtabError("a smaller request would not help here")
-        view = self.view
+        view, notes = self.view, tuple[tuple[str, str, Any], ...]()
         self.cache.refused()
         if refusal.kind == "thinking":
             return (yield from self._unbound(error))
         if refusal.kind == "feature":
             self.context.features -= {refusal.feature}  # also where it cannot be noted
-            again = {"unbind": refusal.feature == "drop_block", "notes": ((refusal.feature, REFUSED, True),)}
-            request = yield from self._prepare(replace(self._last, trigger="auto", **{**AFRESH, **again}))
+            notes = ((refusal.feature, REFUSED, True),)
+            request = yield from self._prepare(self._last.again(unbind=refusal.feature == "drop_block", notes=notes))
             request.report.warnings.append(
                 f"{refusal.feature} was refused, so it is off for this session; compact() switches it on again"
             )
             return request
         tokens, limit = view.tokens, float(view.window.window)
-        notes: tuple[tuple[str, str, Any], ...] = ()
         if refusal.kind != "bytes":
             tokens, limit = sized(view, refusal)
             self.meter.observe(self.projection.path[-1].id, view.raw, tokens, view.on)
@@ -59,8 +57,7 @@ class Answers(Engine):
                 notes = (("window", self._limit, limit),)
         overflow = Overflow(tokens, limit, bytes=refusal.kind == "bytes")
         try:
-            again = {"overflow": overflow, "notes": notes}
-            return (yield from self._prepare(replace(self._last, trigger="overflow", **{**AFRESH, **again})))
+            return (yield from self._prepare(self._last.again("overflow", overflow=overflow, notes=notes)))
         except ContextOverflow:
             if refusal.kind != "bytes":
                 self.meter.forget()  # what was told may be wrong: a later request must get its chance
@@ -71,7 +68,7 @@ class Answers(Engine):
         assert self._last is not None
         assert self.request is not None
         keys, extra = self.request.report.keys, self.request.extra
-        request = yield from self._prepare(replace(self._last, trigger="auto", **{**AFRESH, "unbind": True}))
+        request = yield from self._prepare(self._last.again(unbind=True))
         if (request.report.keys, request.extra) == (keys, extra):
             raise error if isinstance(error, BaseException) else TrimtabError("the thinking was refused")
         request.report.warnings.append("the provider refused thinking, so it is left out from now on")
@@ -86,17 +83,18 @@ class Answers(Engine):
             usage = response if isinstance(response, Usage) else self.dialect.usage(response)
         except Exception:  # whatever a response is, the agent goes on with it
             usage = None
-        known = usage is not None and 0 < usage.total <= SANE * self.provider.window
+        if usage is not None and not 0 < usage.total <= SANE * self.provider.window:
+            usage = None
         if other is not None:  # that says nothing of the request that stages see now
-            if known and usage is not None and other.said:
+            if usage is not None and other.said:
                 self._count(other, usage)
             return False, []
-        if known and usage is not None and self.window.window < usage.seen <= self.provider.window:
+        if usage is not None and self.window.window < usage.seen <= self.provider.window:
             self._sized(self.provider.window)  # it takes more than was believed
         refusal = refusal_of(view, response)
         if refusal is not None and refusal.kind == "tokens":
             return True, []
-        if known and usage is not None:
+        if usage is not None:
             self.meter.family = family_factor(usage.model) or self.meter.family
             self.meter.observe(self.projection.path[-1].id, view.raw, usage.seen, view.on)
             self.context.cleared = usage.cleared

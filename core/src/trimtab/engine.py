@@ -52,12 +52,9 @@ from trimtab.values import SMALLEST
 from trimtab.view import Context, View
 from trimtab.window import Window
 
-__all__ = ["AFRESH", "Engine", "Input"]
+__all__ = ["Engine", "Input", "switched_off"]
 
 log = logging.getLogger("trimtab")
-
-AFRESH: dict[str, Any] = {"overflow": None, "unbind": False, "notes": ()}
-"""What of an earlier call does not hold for the next one."""
 
 OFF = ("", "0", "false", "no", "off")
 """Values of TRIMTAB_OFF that leave trimtab on."""
@@ -77,6 +74,15 @@ class Input:
     """Whether the provider refused thinking as bound to another conversation."""
     notes: tuple[tuple[str, str, Any], ...] = ()
     """Notes of the kernel's own to record with it: of what, key, data."""
+
+    def again(self, trigger: Trigger = "auto", **more: Any) -> Input:
+        """The same messages once more, for another reason."""
+        return Input(self.messages, self.system, self.tools, self.parameters, trigger, **more)
+
+
+def switched_off() -> bool:
+    """Whether the environment says that nothing is to be prepared (TRIMTAB_OFF)."""
+    return os.environ.get("TRIMTAB_OFF", "").lower() not in OFF
 
 
 class Engine:
@@ -122,7 +128,6 @@ class Engine:
             ask_model=asked,
             ask_timeout=profile.ask.timeout,
             savings=Savings(Cache(self.provider.ttl, self.provider.minimum), self.provider.price),
-            price=self.provider.price,
             features=self.dialect.features & self.provider.features.keys(),
             stage_tools=stage_tools,
         )
@@ -167,7 +172,7 @@ class Engine:
         self.context.instructions, self.context.keep = (instructions or "").strip(), keep
         self.context.features = self._features
         try:
-            return (yield from self._prepare(replace(call, trigger="manual", **AFRESH)))
+            return (yield from self._prepare(call.again("manual")))
         finally:
             self.context.instructions, self.context.keep = "", None
 
@@ -256,7 +261,7 @@ class Engine:
             report.error = type(error).__name__
             self._tell(Request([], None, None, report=report))
             raise
-        request.parameters, request.given = given.parameters, given
+        request.given = given
         self._tell(request)
         return request
 
@@ -277,7 +282,7 @@ class Engine:
     def _made(self, given: Input, report: Report) -> Generator[Ask, Any, Request]:
         self._prepared, self._raw, self._last = False, True, given
         raw = Request(list(given.messages), given.system, given.tools, report=report)
-        if os.environ.get("TRIMTAB_OFF", "").lower() not in OFF or not raw.messages:
+        if switched_off() or not raw.messages:
             return raw
         report.warnings = self.background.told()
         self.context.now = self.clock()
@@ -294,9 +299,7 @@ class Engine:
 
         def render(projection: Projection) -> Request:
             view = View(projection, self.context)
-            made = rendered(view, location, given.system, tools, self.provider.features)
-            made.parameters = given.parameters
-            return made
+            return rendered(view, location, given.system, tools, self.provider.features, given.parameters)
 
         try:
             given = replace(given, notes=(*given.notes, *new))

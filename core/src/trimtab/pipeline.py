@@ -367,6 +367,9 @@ class Pass:
             if view.asks:
                 self.report.warnings.append(f"{stage.name}: no answer: {error}")
                 log.warning("stage %s got no answer: %s", stage.name, type(error.__cause__ or error).__name__)
+            refusal = view.projection.dialect.refusal(error.__cause__) if ask.native and error.__cause__ else None
+            if refusal is not None and refusal.kind == "feature":  # not in this process again
+                view.context.features -= {"compaction"}
             return error
 
     def _request(self, ask: Ask) -> Any:
@@ -393,8 +396,7 @@ def _count(answer: Any, ask: Ask, view: View) -> None:
     said = getattr(answer, "usage", None)
     usage = said if isinstance(said, Usage) or said is None else view.projection.dialect.usage(said)
     if usage is not None:
-        price = price_of(usage.model or ask.model)
-        view.context.savings.asked(usage, price or view.context.price)
+        view.context.savings.asked(usage, price_of(usage.model or ask.model))
 
 
 def _unasked(why: str) -> AskFailed:

@@ -35,7 +35,14 @@ class Request:
     """The kernel's: what it was prepared from."""
 
 
-def rendered(view: View, location: Location, system: Any, tools: Any, features: Mapping[str, Any]) -> Request:
+def rendered(
+    view: View,
+    location: Location,
+    system: Any,
+    tools: Any,
+    features: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> Request:
     """The view as a request; ``features`` are those that the profile switches on, with what it says of them."""
     work, dialect = view.projection, view.projection.dialect
     if work.straight and location.straight:
@@ -54,7 +61,8 @@ def rendered(view: View, location: Location, system: Any, tools: Any, features: 
         messages = dialect.evicting(messages, work.deletions())
     elif "cache_edits" in features:  # it was refused; our own output may come back
         messages = [dialect.without_edits(message) for message in messages]
-    return Request(messages, dialect.system(system, inserts), tools, dialect.extra(asked) if asked else {})
+    extra = dialect.extra(asked) if asked else {}
+    return Request(messages, dialect.system(system, inserts), tools, extra, parameters=parameters)
 
 
 def _shown(dialect: Dialect, item: Item, location: Location) -> Any:

@@ -44,6 +44,9 @@ class Saved:
         """Dollars saved, what was asked subtracted; may be negative."""
         return self.unshortened_dollars - self.sent_dollars - self.asked_dollars
 
+    def __add__(self, other: Saved) -> Saved:
+        return Saved(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, with what is left of it."""
         return {**asdict(self), "tokens": self.tokens, "dollars": self.dollars}
@@ -81,7 +84,7 @@ class Savings:
         rest = ends[-1] - read
         uncached = rest * fresh / (fresh + written) if fresh > 0 else 0.0  # as much of it as now
         cost = self._price.cost
-        self._add(
+        self._sums += Saved(
             requests=1,
             too_large=int(ends[-1] > window),
             sent_tokens=usage.total,
@@ -90,13 +93,10 @@ class Savings:
             unshortened_dollars=cost(read=read, write=rest - uncached, fresh=uncached),
         )
 
-    def asked(self, usage: Usage, price: Price) -> None:
-        """One question, at the price of the model that was asked."""
+    def asked(self, usage: Usage, price: Price | None) -> None:
+        """One question, at the price of the model that was asked; None: that of the session's."""
+        price = price or self._price
         dollars = (
             price.cost(read=usage.read, write=usage.written, fresh=usage.fresh) + price.output * usage.output / 1e6
         )
-        self._add(asked_tokens=usage.total + usage.output, asked_dollars=dollars)
-
-    def _add(self, **more: float) -> None:
-        now = asdict(self._sums)
-        self._sums = Saved(**{**now, **{name: now[name] + value for name, value in more.items()}})
+        self._sums += Saved(asked_tokens=usage.total + usage.output, asked_dollars=dollars)

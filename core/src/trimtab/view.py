@@ -11,7 +11,6 @@ from trimtab.edits import KERNEL, REFUSED, RESTORED, hidden
 from trimtab.hookspecs import Trigger
 from trimtab.names import Names
 from trimtab.projection import Item, Pinned, Projection
-from trimtab.provider import Price
 from trimtab.savings import Savings
 from trimtab.tokens import Meter
 from trimtab.toolclass import ToolClass, classify, path_of
@@ -58,7 +57,6 @@ class Context:
     native: dict[tuple[str, ...], Any] = field(default_factory=dict)
     """By run, the blocks of the provider's own summaries that came in this pass."""
     savings: Savings = field(kw_only=True)
-    price: Price = field(kw_only=True)
     features: frozenset[str] = frozenset()
     """Server features that the profile switches on and the dialect knows."""
     cleared: float = 0.0

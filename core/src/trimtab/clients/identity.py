@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["Chosen", "identify", "wrapped_session"]
+__all__ = ["Chosen", "identify", "wrapped", "wrapped_session"]
 
 Chosen = str | Callable[[Mapping[str, Any]], str | None] | None
 """The caller's choice: an id, or what finds one in the body of a request (None: it does not know)."""
@@ -28,6 +28,11 @@ def wrapped_session(id: str) -> Iterator[None]:
         yield
     finally:
         _wrapped.reset(token)
+
+
+def wrapped() -> str | None:
+    """The id of the `wrapped_session` block around the caller."""
+    return _wrapped.get()
 
 
 def identify(chosen: Chosen, body: Mapping[str, Any], told_by: Iterable[Any] = ()) -> str | None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trimtab.ask import asking
+from trimtab.clients.identity import Chosen, identify, wrapped
+from trimtab.engine import switched_off
+from trimtab.errors import Unknown, told
 from trimtab.parts import part
 from trimtab.profile import Profile, load
+from trimtab.provider import resolve
 from trimtab.request import Request
+from trimtab.savings import Saved
 from trimtab.session import Session
 
 __all__ = ["Exchange", "Sessions", "derived", "merged"]
@@ -21,21 +29,65 @@ MOST = 64
 """Sessions that are kept open: chosen. Beyond, the one used longest ago is let go, and resumed when it comes back."""
 
 
+_log = logging.getLogger("trimtab")
+
+
 class Sessions:
     """Sessions by id, opened when first asked for, each with the model that its requests name.
 
-    ``profile`` as `Session.open` takes it; ``kind`` is the dialect of the client, whatever the profile says;
-    ``arguments`` are further ones of `Session.open`. Raises `ProfileError`, `PluginError` at once, not in a call.
+    ``profile`` as `Session.open` takes it; ``kind`` is the dialect of the client, whatever the profile says; for
+    ``session`` see `identify`; ``arguments`` are further ones of `Session.open`. Raises `ProfileError`, `PluginError`,
+    and `TypeError` for what is no such argument, at once, not in a call.
     """
 
-    def __init__(self, profile: str | Path | Profile | None = None, *, kind: str, **arguments: Any) -> None:
+    def __init__(
+        self, profile: str | Path | Profile | None = None, *, kind: str, session: Chosen = None, **arguments: Any
+    ) -> None:
+        known = inspect.signature(Session.open).parameters.keys() - {"id", "profile"}
+        for name in arguments.keys() - known:
+            raise TypeError(str(Unknown(f"no argument {name!r}", given=name, available=known, label="arguments")))
+        if not (session is None or isinstance(session, str) or callable(session)):
+            raise TypeError(f"session is an id, a function of a request's body, or None, not {session!r}")
         self._profile = profile
         self._kind = kind
+        self._chosen = session
         self._arguments = arguments
+        self._last: Session | None = None
         self._lock = threading.Lock()
         self._open: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._profiles: dict[str, Profile] = {}
         self._read("")
+
+    def of(self, body: Mapping[str, Any], messages: Sequence[Any], named: Iterable[Any]) -> Session | None:
+        """The session that a request goes through; None where it goes out as it is.
+
+        That is while TRIMTAB_OFF is set, for an asker's (R22), and where no session can be told, or opened: that is
+        logged, and raised where the profile is strict. ``named``: see `identify`.
+        """
+        if switched_off() or asking.get() is not None or not messages:
+            return None
+        try:
+            id = identify(self._chosen, body, named) or derived(self._kind, messages)
+            if not id:
+                return None
+            session = self._last = self.get(id, str(body.get("model") or ""))
+            return session
+        except Exception as error:  # a store that cannot be opened must not cost the agent its request
+            if self._read("").strict:
+                raise
+            _log.warning("a request goes out as it is: its session cannot be opened: %s", told(error))
+            return None
+
+    @property
+    def last(self) -> Session | None:
+        """That of the `wrapped_session` block around the caller, else that of the newest request."""
+        id = wrapped()
+        return self.find(id) if id else self._last
+
+    def saved(self) -> Saved:
+        """What all open sessions saved, see `Session.saved`."""
+        with self._lock:
+            return sum((session.saved() for session in self._open.values()), Saved())
 
     def get(self, id: str, model: str = "") -> Session:
         """The session with this id, as requests to ``model`` need it; raises `StorageError`."""
@@ -47,11 +99,6 @@ class Sessions:
             while len(self._open) > MOST:
                 self._open.popitem(last=False)
             return session
-
-    @property
-    def strict(self) -> bool:
-        """Whether the profile wants errors raised that are ours."""
-        return self._read("").strict
 
     def find(self, id: str) -> Session | None:
         """The open session with this id that was used last; None where there is none."""
@@ -71,13 +118,19 @@ class Sessions:
     def _named(self, model: str) -> Profile:
         """The profile with another model in the place of its own, and that one's facts."""
         said: dict[str, Any] = {"kind": self._kind}
-        plain = self._load(said)
-        if not model or model == plain.provider.model:
-            return plain
+        if not model:
+            return self._load(said)
+        if model == self._read("").provider.model:
+            return self._read("")
         said["model"] = model
         if part("models", "table")(model) is not None:  # what is said of the profile's model is not true of it
             said |= {"price": None, "prefix_bound": None, "factor": None}
-        return self._load(said)
+        made = self._load(said)
+        facts = resolve(made.provider)
+        if not facts.known and made.provider.window is None:
+            taken = f"taken is a window of {facts.window:,} tokens; say another in the profile, as provider.window"
+            _log.warning("the model %r is not known: %s", model, taken)
+        return made
 
     def _load(self, provider: Mapping[str, Any]) -> Profile:
         assert not isinstance(self._profile, Profile)

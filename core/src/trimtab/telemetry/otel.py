@@ -123,7 +123,7 @@ def _told(session: Engine, report: Report) -> Mapping[str, bool | int | str | Se
         "trimtab.decision.count": len(report.decisions),
         "trimtab.decision.stages": [one.stage for one in report.decisions],
         "trimtab.failure.count": len(report.failures),
-        "trimtab.refusal.count": sum(reasons.total() for reasons in report.refused.values()),
+        "trimtab.edit.refused.count": sum(reasons.total() for reasons in report.refused.values()),
         "trimtab.tokens.after": round(report.tokens_after),
         "trimtab.tokens.before": round(report.tokens_before),
         "trimtab.tokens.freed": round(sum(one.freed for one in report.decisions)),

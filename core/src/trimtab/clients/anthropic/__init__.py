@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trimtab.clients.anthropic.ask import AnthropicAsker
+from trimtab.clients.identity import wrapped_session
 
 try:
     from trimtab.clients.anthropic.middleware import Compaction
@@ -11,4 +12,4 @@ except ImportError as error:
         raise
     raise ImportError("this needs the Anthropic SDK: pip install 'trimtab[anthropic]'", name=error.name) from error
 
-__all__ = ["AnthropicAsker", "Compaction"]
+__all__ = ["AnthropicAsker", "Compaction", "wrapped_session"]

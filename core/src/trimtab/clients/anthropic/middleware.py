@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,21 +14,19 @@ from weakref import WeakKeyDictionary
 import httpx2
 from anthropic import APIRequest, APIResponse, AsyncAPIResponse, AsyncCallNext, CallNext, Middleware
 
-from trimtab.ask import Asker, asking
+from trimtab.ask import Asker
 from trimtab.clients.anthropic.breakpoints import Stored
 from trimtab.clients.anthropic.call import Call
 from trimtab.clients.anthropic.ways import Awaiting, Blocking, run
-from trimtab.clients.identity import Chosen, identify, wrapped_session
-from trimtab.clients.sessions import Sessions, derived
-from trimtab.engine import OFF
-from trimtab.errors import told
+from trimtab.clients.identity import Chosen
+from trimtab.clients.sessions import Sessions
 from trimtab.profile import Profile
+from trimtab.savings import Saved
 from trimtab.session import Session
 
 __all__ = ["Compaction"]
 
 KIND = "anthropic"
-_log = logging.getLogger("trimtab")
 
 _SESSION = re.compile(r"session_(?:id\W{1,5})?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
 """How some agents name a session within ``metadata.user_id``; the rest of it names a person, who may have many."""
@@ -45,13 +40,13 @@ class Compaction(Middleware):
 
     ``Anthropic(middleware=[Compaction(profile="default")])``, or the same with `AsyncAnthropic`; calls stay as they
     are, also ``beta.messages``, ``messages.stream`` and raw responses. ``profile``, ``ask``, ``stage_tools`` and
-    further ``arguments`` are those of `Session.open`. ``session`` is the id of the one session, or what finds an id in
-    a request's body (None: it does not know); else a block of `session` tells it, ``metadata.user_id`` where that names
-    a session, or the first message of the conversation.
+    further ``arguments`` are those of `Session.open`. A `wrapped_session` block tells the session, else ``session``, an
+    id or what finds one in a request's body (None: it does not know), else ``metadata.user_id`` where that names a
+    session, else the first message of the conversation.
 
     Left alone are other requests (token counts, batches), those with ``thread`` or ``compaction``, those of askers, and
     all while TRIMTAB_OFF is set. Calls raise `ContextOverflow` where nothing brings a request below the window, its
-    cause the provider's error where it said so. Raises `ProfileError` and `PluginError` at once.
+    cause the provider's error where it said so. Raises `ProfileError`, `PluginError` and `TypeError` at once.
     """
 
     def __init__(
@@ -63,18 +58,20 @@ class Compaction(Middleware):
         stage_tools: bool = False,
         **arguments: Any,
     ) -> None:
-        self.sessions = Sessions(profile, kind=KIND, ask=ask, stage_tools=stage_tools, **arguments)
+        self.sessions = Sessions(profile, kind=KIND, session=session, ask=ask, stage_tools=stage_tools, **arguments)
         """All of them; ``sessions.find(id)`` gives one."""
-        self.last: Session | None = None
-        """That of the newest request."""
-        self._chosen = session
         self._calls: OrderedDict[str, Session] = OrderedDict()
         self._stored: WeakKeyDictionary[Session, Stored] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def session(self, id: str) -> AbstractContextManager[None]:
-        """A ``with`` block whose requests, also in tasks that it starts, belong to the session ``id``."""
-        return wrapped_session(id)
+    @property
+    def last(self) -> Session | None:
+        """The session of the newest request; in a `wrapped_session` block that one."""
+        return self.sessions.last
+
+    def saved(self) -> Saved:
+        """What all sessions saved, see `Session.saved`."""
+        return self.sessions.saved()
 
     def call_tool(self, block: Any) -> Any:
         """See `Session.call_tool`: the result of a stage's tool, in the session that the call was made in."""
@@ -97,26 +94,16 @@ class Compaction(Middleware):
     def _call(self, request: APIRequest, call_next: Any) -> Call | None:
         """What a request is to go through; None where it goes out as it is."""
         body = request.json
-        off = os.environ.get("TRIMTAB_OFF", "").lower() not in OFF
-        if off or asking.get() is not None or request.method.lower() != "post" or not isinstance(body, Mapping):
+        if request.method.lower() != "post" or not isinstance(body, Mapping):
             return None
         if not httpx2.URL(request.url).path.endswith("/v1/messages") or body.get("thread") or body.get("compaction"):
             return None
         messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
+        session = self.sessions.of(body, messages, _named(body)) if isinstance(messages, list) else None
+        if session is None:
             return None
-        try:
-            id = identify(self._chosen, body, _named(body)) or derived(KIND, messages)
-            if not id:
-                return None
-            session = self.last = self.sessions.get(id, str(body.get("model") or ""))
-            stored = self._stored.get(session, Stored())
-            return Call(request, body, session, call_next, stored, partial(self._answered, session))
-        except Exception as error:  # a store that cannot be opened must not cost the agent its request
-            if self.sessions.strict:
-                raise
-            _log.warning("a request goes out as it is: its session cannot be opened: %s", told(error))
-            return None
+        stored = self._stored.get(session, Stored())
+        return Call(request, body, session, call_next, stored, partial(self._answered, session))
 
     def _answered(self, session: Session, stored: Stored, answer: Mapping[str, Any]) -> None:
         """Remember what the provider has stored of a session, and that calls of tools were made in it."""

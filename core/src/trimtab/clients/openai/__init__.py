@@ -9,6 +9,6 @@ except ImportError as error:
 
 from trimtab.clients.identity import wrapped_session
 from trimtab.clients.openai.ask import OpenAIAsker
-from trimtab.clients.openai.client import compacting, session_of
+from trimtab.clients.openai.client import compacting, saved_by, session_of
 
-__all__ = ["OpenAIAsker", "compacting", "session_of", "wrapped_session"]
+__all__ = ["OpenAIAsker", "compacting", "saved_by", "session_of", "wrapped_session"]

@@ -16,7 +16,7 @@ from trimtab.dialects.wires import fields_or_none
 from trimtab.errors import ContextOverflow
 
 if TYPE_CHECKING:
-    from trimtab.clients.openai.compaction import Compaction
+    from trimtab.clients.openai.calls import Calls
 
 __all__ = ["Call"]
 
@@ -28,7 +28,7 @@ class Call:
 
     def __init__(
         self,
-        owner: Compaction,
+        owner: Calls,
         endpoint: Endpoint,
         options: FinalRequestOptions,
         body: Mapping[str, Any],

@@ -19,13 +19,14 @@ import openai
 from openai import APIStatusError, LengthFinishReasonError
 
 from trimtab.clients.identity import Chosen
-from trimtab.clients.openai.compaction import Compaction
+from trimtab.clients.openai.calls import Calls
 from trimtab.clients.openai.streams import afollowed, alistened, followed, listened
 from trimtab.errors import Unknown
 from trimtab.profile import Profile
+from trimtab.savings import Saved
 from trimtab.session import Session
 
-__all__ = ["compacting", "session_of"]
+__all__ = ["compacting", "saved_by", "session_of"]
 
 C = TypeVar("C", bound=openai.OpenAI | openai.AsyncOpenAI)
 REFUSALS = (APIStatusError, LengthFinishReasonError)
@@ -58,28 +59,34 @@ def compacting(
     for name, value in vars(client).items():
         if not isinstance(getattr(kind, name, None), functools.cached_property):  # resources: they hold ``client``
             setattr(made, name, value)
-    made._trimtab = Compaction(profile, session, arguments)
+    made._trimtab = Calls(profile, session, arguments)
     copy: C = made
     return copy
 
 
 def session_of(client: openai.OpenAI | openai.AsyncOpenAI, id: str = "") -> Session:
-    """The session with this id, without one that of the client's newest request: for `saved`, `explain`, `call_tool`.
+    """The session with this id: for `explain`, `saved`, `call_tool`.
 
-    Raises `Unknown` where there is none.
+    Without one that of the `wrapped_session` block around the caller, else that of the client's newest request. Raises
+    `Unknown` where there is none.
     """
-    compaction = getattr(client, "_trimtab", None)
-    if not isinstance(compaction, Compaction):
+    return _calls(client).session(id)
+
+
+def saved_by(client: openai.OpenAI | openai.AsyncOpenAI) -> Saved:
+    """What all sessions of the client saved, see `Session.saved`; raises `Unknown` for a client that has none."""
+    return _calls(client).saved()
+
+
+def _calls(client: Any) -> Calls:
+    calls = getattr(client, "_trimtab", None)
+    if not isinstance(calls, Calls):
         raise Unknown("this client has no sessions: make it with compacting()")
-    found = (sessions.find(id) for sessions in compaction.sessions.values()) if id else iter([compaction.last])
-    session = next((one for one in found if one is not None), None)
-    if session is None:
-        raise Unknown(f"the client has no open session {id!r}" if id else "the client has sent no request yet")
-    return session
+    return calls
 
 
 class _Sync(openai.OpenAI):
-    _trimtab: Compaction
+    _trimtab: Calls
 
     def copy(self, **options: Any) -> Self:
         """See `openai.OpenAI.copy`; the copy has the same sessions."""
@@ -117,7 +124,7 @@ class _Sync(openai.OpenAI):
 
 
 class _Async(openai.AsyncOpenAI):
-    _trimtab: Compaction
+    _trimtab: Calls
 
     def copy(self, **options: Any) -> Self:
         """See `openai.AsyncOpenAI.copy`; the copy has the same sessions."""

@@ -46,7 +46,6 @@ class Given:
     frames: Sequence[bytes] | None = None
     """The events, as they go over the wire; None: ``body`` is sent as JSON."""
     cut: Cut | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Refused(Exception):  # noqa: N818  (an answer of the server's, not a fault of its own)

@@ -6,13 +6,14 @@ import json
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
+from difflib import get_close_matches
 from math import ceil
 from types import TracebackType
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Route
 
 from trimtab.testing.provider.cache import Entries
 from trimtab.testing.provider.clock import Clock, Rate
@@ -25,8 +26,7 @@ from trimtab.testing.provider.tokens import Tokens
 
 __all__ = ["FakeProvider"]
 
-APIS = ("trimtab.testing.provider.openai", "trimtab.testing.provider.messages")
-"""Modules with ``routes(provider)``; the first one lets pass what an Anthropic client sends to a path of both."""
+METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"]
 JSON = {"content-type": "application/json"}
 STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
@@ -125,17 +125,22 @@ class FakeProvider:
         if given.frames is None:
             data = json.dumps(given.body, ensure_ascii=False).encode()
             return Wire(
-                200, {**JSON, **given.headers}, [data[: len(data) // 2] if cut else data], broken=cut is not None
+                200, JSON, [data[: len(data) // 2] if cut else data], broken=cut is not None
             )
         frames = list(given.frames[: cut.after] if cut else given.frames)
         if cut and cut.error:
             served.error = body(Refused.by(cut.error))
             frames.append(sse(served.error, "error"))
-        return Wire(200, {**STREAM, **given.headers}, frames, broken=cut is not None and cut.error is None)
+        return Wire(200, STREAM, frames, broken=cut is not None and cut.error is None)
 
     def start(self) -> FakeProvider:
         """Listen; returns itself."""
-        routes = [route for name in APIS for route in import_module(name).routes(self)]
+        # These import this module. The first lets pass what an Anthropic client sends to a path of both.
+        from trimtab.testing.provider import messages, openai
+        from trimtab.testing.provider.messages.errors import body
+
+        routes = [*openai.routes(self), *messages.routes(self)]
+        routes.append(Route("/{path:path}", self.endpoint("unknown", _unknown(routes), body), methods=METHODS))
         # Named as TCP, or asyncio would not send at once what is written in pieces.
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
@@ -161,3 +166,16 @@ class FakeProvider:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _unknown(routes: Sequence[Route]) -> Handler:
+    """Answers what is sent to a path that there is not."""
+    paths = sorted({route.path for route in routes})
+
+    async def handle(asked: Asked) -> Given:
+        near = get_close_matches(asked.path, paths, 1, 0.5)
+        meant = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(paths)}"
+        advice = "Anthropic's base URL ends without /v1, OpenAI's with it"
+        raise Refused(404, f"no such path {asked.path}{meant} ({advice})", "not_found_error")
+
+    return handle
