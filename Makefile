@@ -17,7 +17,7 @@ demo: $(VENV)/.trimtab  ## replay the packaged session through the default profi
 	@$(VENV)/bin/trimtab replay $(DEMO)
 
 test: $(VENV)/.tools  ## run the tests (at most 4 minutes)
-	@$(RUN) pytest -q -n auto
+	@CONTRACT_EXAMPLES=2 $(RUN) pytest -q -n auto
 
 lint: $(VENV)/.tools  ## check style and types
 	$(RUN) ruff check .
