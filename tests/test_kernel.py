@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "core" / "src" / "trimtab"
 KERNEL = sorted(path for path in PACKAGE.glob("*.py") if path.name != "__main__.py")
 PARTS = tomllib.loads((ROOT / "core/pyproject.toml").read_text())["project"]["entry-points"]["trimtab.parts"]
-LINES = 5_340
+LINES = 5_360
 """Measured, not planned: the plan was 2,000."""
 LIBRARIES = {"pluggy", "pydantic", "pydantic_core", "pydantic_settings", "yaml"}
 """pydantic_core comes with pydantic, whose hooks for own types need it."""

@@ -50,6 +50,19 @@ def test_on_the_same_target_one_wins(tmp_path: Path) -> None:
     assert {row["stage"] for row in play.open().explain()} == {"clear-old"}
 
 
+def test_a_lost_decision_costs_no_request(tmp_path: Path) -> None:
+    """Where a request is too large without what was dropped, and theirs is about another branch, it is made anew."""
+    fold = {"fold-old": {"when": {"over": 9_000}}}
+    play = on_disk(tmp_path, FoldOld, stages=[fold], provider={"window": 16_000})
+    one, other = play.open(), play.open()
+    unaware(other)
+    one.prepare(talk(25))
+    request = other.prepare([*talk(1), *rounds(25, first=100)])
+    assert request.report.warnings == [LOST]
+    assert decided(request) == ["fold-old"]
+    assert request.report.tokens_after < other.window.block
+
+
 class One(Stage):
     """Clears the result at one place."""
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 from play import Play, decided, edits, rounds, says, shown, talk, user
 from stages import FoldOld
-from trimtab import ContextOverflow, Fold, Note, Overflow, Stage, TrimtabError
+from trimtab import ContextOverflow, Fold, Note, Overflow, Replace, Stage, TrimtabError
 
 
 class RefusedError(Exception):
@@ -41,6 +41,20 @@ class Halve(Stage):
         items = [item for round in rounds[: max(1, len(rounds) // 2)] for item in round.messages]
         if items:
             yield Fold(items, f"Half {overflow.attempt}.")
+
+
+class Sip(Stage):
+    """Clears a single result each time, the oldest."""
+
+    name = "sip"
+
+    def propose(self, view: Any) -> Iterator[Any]:
+        """Nothing."""
+        yield from ()
+
+    def recover(self, view: Any, overflow: Overflow) -> Iterator[Any]:
+        """One edit."""
+        yield from (Replace(one, "[cleared]") for one in [one for one in view.results if not one.replaced][:1])
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +92,35 @@ def test_the_meter_believes_the_refusal() -> None:
     freed = sum(edit["freed"] for edit in edits(one, "fold"))
     assert before < 14_000
     assert after == pytest.approx(17_000 - freed, abs=50)
+
+
+def test_a_stage_that_frees_little_is_asked_again() -> None:
+    """Until the provider would take what is left, also before anything was sent; no more than that is cleared."""
+    one = Play(Sip, stages=["sip"], provider=WINDOW)
+    one.send(talk(20))
+    request = one.session.recover(too_long(17_000, 14_000))
+    assert 13_000 < request.report.tokens_after < 14_000
+    assert shown(request).count("[cleared]") > 4
+    other = Play(Sip, stages=["sip"], provider=WINDOW)
+    block = other.session.window.block
+    assert block - 1_000 < other.send(talk(30)).report.tokens_after < block
+
+
+def test_one_that_fails_is_not_asked_again() -> None:
+    """Another stage goes on; the broken one is called once in a pass, and told of once."""
+
+    class Broken(Sip):
+        """Raises."""
+
+        name = "broken"
+
+        def recover(self, view: Any, overflow: Overflow) -> Iterator[Any]:
+            """Nothing but trouble."""
+            yield 1 / 0
+
+    one = Play(Sip, Broken, stages=["broken", "sip"], provider=WINDOW)
+    one.session.prepare(talk(20))
+    assert len(one.session.recover(too_long(17_000, 14_000)).report.failures) == 1
 
 
 def test_attempts_are_counted_for_one_request_and_over_restarts() -> None:

@@ -123,6 +123,8 @@ def test_a_named_cheaper_model(tmp_path: Path) -> None:
         assert {one.body["model"] for one in asked} == {"claude-haiku-4-5"}
         assert {len(one.body["messages"]) for one in asked} == {1}
         assert provider.refused == []
+        spent = sum(one.billed.read + one.billed.written + one.billed.fresh + one.billed.output for one in asked)
+        assert session.saved().asked_tokens == spent > 0
 
 
 @pytest.mark.parametrize("how", ["cut off", "too long"])
@@ -143,7 +145,6 @@ def test_a_summariser_that_fails(tmp_path: Path, how: str) -> None:
         assert not any("The parser was read." in str(one.body) for one in others)
         assert session.explain()
         if how == "too long":
-            assert {one.status for one in small.served} <= {200, 400}
             assert small.refused
 
 

@@ -42,7 +42,10 @@ def test_the_forms_of_an_answer(tmp_path: Path) -> None:
         ([[{"text": "hi"}, {"txt": "ho"}]], "script.json[0][1]: no answer"),
         ([{"text": "hi", "stop": "x"}], "script.json[0]: no answer"),
         ([{"use": "bash", "inputs": {}}], "script.json[0]: "),
-        ([{"fail": "soon", "message": ""}], "script.json[0]: "),
+        ([{"fail": "soon", "message": ""}], "script.json[0]: no answer"),
+        ([{"fail": 429}], "script.json[0]: no answer"),
+        ([{"use": "bash", "input": "ls"}], "script.json[0]: no answer"),
+        ([[{"fail": 429, "message": ""}]], "script.json[0]: no answer"),
     ],
 )
 def test_what_is_no_script(said: object, told: str, tmp_path: Path) -> None:

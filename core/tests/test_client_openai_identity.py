@@ -50,6 +50,18 @@ def test_without_a_name_the_first_message_tells_it(tmp_path: Path) -> None:
         assert set(ids) == {ids[0]} != {session_of(client).id}
 
 
+def test_what_was_saved_stays_when_a_session_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More conversations than are kept open: all that the provider billed is counted."""
+    monkeypatch.setattr("trimtab.clients.sessions.MOST", 1)
+    with FakeProvider() as provider, agent(provider, profile(tmp_path, WINDOW)) as client:
+        for id in "abab":
+            with wrapped_session(id):
+                client.chat.completions.create(model="gpt-5.6-sol", messages=history(1))
+        billed = provider.billed
+        assert saved_by(client).requests == 4
+        assert saved_by(client).sent_tokens == billed.read + billed.written + billed.fresh
+
+
 def test_a_context_is_that_of_its_task(tmp_path: Path) -> None:
     """Two tasks side by side each have their own."""
 

@@ -4,8 +4,10 @@
 
 The provider is trimtab's own, which keeps the vendors' rules and caches and bills as they do; it counts tokens by a
 rule of its own. The agents (tests/helpers/agents.py) read and search the files of this repository. Without trimtab they
-run in the same window, where they end with the provider's refusal, and in one of a million tokens. The Anthropic agent
-without trimtab asks for automatic caching. Dollars are input and output at the prices of the table of models.
+run in the same window, where they end with the provider's refusal, and in one of a million tokens. The Anthropic
+provider checks what thinking is bound to; its agent asks for automatic caching where trimtab is not there, and runs
+once with ``drop_block`` and once without, where trimtab strips. Dollars are input and output at the prices of the table
+of models, which for the OpenAI model double above 272k tokens.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from machine import heading
 from trimtab import Saved, load
 from trimtab.clients.anthropic import Compaction
 from trimtab.clients.openai import compacting, session_of
-from trimtab.models import find
+from trimtab.provider import price_of
 from trimtab.testing.provider import FakeProvider, Settings
 
 TURNS = 300
@@ -53,17 +55,19 @@ class Row:
     saved: Saved | None
 
 
-def played(name: str, turns: int, window: int, *, trimmed: bool) -> Row:
+def played(name: str, turns: int, window: int, *, trimmed: bool, **facts: Any) -> Row:
     """One agent from its first turn to its last, or to its end."""
     kind, coder = KINDS[name], Coder(thinks=KINDS[name] != "openai")
     said = [f"Turn {n}: look at what I told you, and at the tests." for n in range(1, turns + 1)]
     model = MODELS[kind]
-    price = find(model)
+    price = price_of(model)
     assert price is not None
     settings = Settings(window=window, minimum=512 if kind == "anthropic" else 1_024, prefix_check=kind == "anthropic")
     with FakeProvider(coder, settings) as provider, tempfile.TemporaryDirectory() as folder:
         agent, saved, begun = AGENTS[name], None, time.perf_counter()
-        client, session, more = _client(kind, model, provider.url, window, folder if trimmed else "")
+        client, session, more = _client(
+            provider.url, {"kind": kind, "model": model, "window": window, **facts}, folder if trimmed else ""
+        )
         try:
             agent(client, said, model=model, **more)
         except (anthropic.BadRequestError, openai.BadRequestError):
@@ -74,26 +78,29 @@ def played(name: str, turns: int, window: int, *, trimmed: bool) -> Row:
         refused = sum(one.status in (400, 413) for one in provider.served)
         tokens = billed.read + billed.written + billed.fresh
         return Row(
-            f"{name}, {'trimtab' if trimmed else 'alone'}, {window // 1000}k",
+            f"{name}, {'trimtab' if trimmed else 'alone'}{' (strips)' if facts else ''}, {window // 1000}k",
             coder.turn,
             len(provider.served),
             refused,
             billed.hit_rate,
             tokens / 1e6,
-            billed.cost(price.price),
+            sum(
+                price.cost(read=one.billed.read, write=one.billed.written, fresh=one.billed.fresh)
+                + price.output * one.billed.output / 1e6
+                for one in provider.served
+            ),
             seconds,
             saved,
         )
 
 
-def _client(kind: str, model: str, url: str, window: int, folder: str) -> tuple[Any, Callable[[], Any], dict[str, Any]]:
+def _client(url: str, facts: dict[str, Any], folder: str) -> tuple[Any, Callable[[], Any], dict[str, Any]]:
     """A client with or without trimtab, what gives its session, and further arguments of its requests."""
     profile: Any = None
     if folder:
         stores = {"ledger": f"sqlite:///{folder}/ledger.db", "blobs": f"file://{folder}/blobs"}
-        provider = {"kind": kind, "model": model, "window": window}
-        profile = load("default", overrides={"provider": provider, "storage": stores}, env={}, cwd=folder)
-    if kind == "anthropic":
+        profile = load("default", overrides={"provider": facts, "storage": stores}, env={}, cwd=folder)
+    if facts["kind"] == "anthropic":
         middleware = Compaction(profile, background=None) if folder else None
         client: Any = anthropic.Anthropic(base_url=url, api_key="any", middleware=[middleware] if middleware else [])
         more = {"thinking": {"type": "adaptive"}}
@@ -108,6 +115,8 @@ def rows(turns: int) -> Iterator[Row]:
     """Each client three times."""
     for name in AGENTS:
         yield played(name, turns, WINDOW, trimmed=True)
+        if KINDS[name] == "anthropic":
+            yield played(name, turns, WINDOW, trimmed=True, drop_block=False)
         yield played(name, turns, WINDOW, trimmed=False)
         yield played(name, turns, LARGE, trimmed=False)
 

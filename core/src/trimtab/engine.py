@@ -31,7 +31,7 @@ from trimtab.errors import (
 from trimtab.heads import Heads
 from trimtab.hooks import BROKEN, VETO
 from trimtab.hookspecs import Source, Trigger
-from trimtab.ledger import Ledger
+from trimtab.ledger import TRIES, Ledger
 from trimtab.lock import lock_of
 from trimtab.names import Names
 from trimtab.neighbours import Refused
@@ -303,7 +303,13 @@ class Engine:
 
         try:
             given = replace(given, notes=(*given.notes, *new))
-            self.projection = yield from self._pass(base, report, given, head, render)
+            for _ in range(TRIES):
+                known = len(self.ledger.decisions)
+                base = yield from self._pass(base, report, given, head, render)
+                alone = len(self.ledger.decisions) - known == len(report.decisions)
+                if alone or View(base, self.context).tokens < self._most(given.overflow):
+                    break  # else another process was first, and what it decided is not enough here
+            self.projection = base
         except ContextOverflow:
             raise
         except Exception as error:
@@ -347,12 +353,16 @@ class Engine:
         if overflow is not None and not self._smaller(report):
             what = f"the provider refused the request as too large in {'bytes' if overflow.bytes else 'tokens'}"
             raise full(self.view, report, f"{what}, and no stage of the profile makes it smaller: {weighs}")
-        limit, why = float(window.block), ""
-        if overflow is not None and not overflow.bytes:  # the provider's own word, not our count
-            limit, why = overflow.limit, "the provider refused the request; what is left of it: "
+        limit, why = self._most(overflow), ""
+        if overflow is not None and not overflow.bytes:
+            why = "the provider refused the request; what is left of it: "
         if report.tokens_after >= limit:
             what = f"{why}{weighs}, the limit is {limit:,.0f} of a window of {window.window:,}"
             raise full(self.view, report, what)
+
+    def _most(self, overflow: Overflow | None) -> float:
+        """Tokens that a request must stay below: by the provider's own word, else by our count."""
+        return overflow.limit if overflow is not None and not overflow.bytes else float(self.window.block)
 
     def _smaller(self, report: Report) -> bool:
         """Whether a request differs from the last one that was given out, and says less."""

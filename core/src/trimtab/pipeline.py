@@ -45,6 +45,9 @@ PATIENCE = 0.02
 ENOUGH = 0.9
 """Of what the provider takes, the most that a recovery may leave: chosen, so that the answer has room."""
 
+ROUNDS = 20
+"""Recoveries of a request in one pass, each of which freed something: chosen."""
+
 ATTEMPTS = "attempts"
 """The kernel's note of recoveries: the request (answers so far), and how many there were for it."""
 
@@ -137,24 +140,37 @@ class Pass:
                 yield from self._look(stage, again=self.work.context.held)
 
     def _recover(self, overflow: Overflow) -> Generator[Ask, Any, None]:
-        """Each stage's `recover` in the profile's order, until the view is small enough (R16)."""
+        """Each stage's `recover` in the profile's order, until the view is small enough (R16).
+
+        Once more where that freed something, and what is left would still be refused.
+        """
         work, view = self.work, self.work.view
         request, before = work.note("recovery", ATTEMPTS) or (None, 0)
-        overflow = replace(overflow, attempt=before if request == view.answers else 0)
+        first = before if request == view.answers else 0
         self.trigger = work.context.trigger = "overflow"
-        ran = False
-        for stage in self.plan.stages:
+        able = [stage for stage in self.plan.stages if type(stage).recover is not Stage.recover]
+        for attempt in range(first, first + ROUNDS):
+            raw = work.projection.raw
+            if not (yield from self._recovered(replace(overflow, attempt=attempt), able)):
+                return
+            work.write("recovery", ATTEMPTS, [view.answers, attempt + 1], work.projection.path[-1].id)
+            if overflow.bytes or view.tokens < overflow.limit or work.projection.raw >= raw:
+                return
+
+    def _recovered(self, overflow: Overflow, able: list[Stage]) -> Generator[Ask, Any, bool]:
+        """One round of that, after which those that failed or did nothing are no longer ``able``; whether any ran."""
+        work, view, ran = self.work, self.work.view, False
+        for stage in list(able):
             wanted = stage.options.target
             target = view.window.tokens(wanted) if wanted is not None else float(view.window.auto)
             target = min(target, ENOUGH * overflow.limit, view.tokens / 2 if overflow.bytes else target)
-            if type(stage).recover is Stage.recover or not work.works(stage.name):
-                continue
-            if overflow.bytes or view.tokens > target:
+            if work.works(stage.name) and (overflow.bytes or view.tokens > target):
                 one, ran = replace(overflow, target=target), True
                 gate = Opening(everything=True, target=None if overflow.bytes else target)
-                yield from self._propose(stage, gate, partial(stage.recover, view, one), recovers=True)
-        if ran:
-            work.write("recovery", ATTEMPTS, [view.answers, overflow.attempt + 1], work.projection.path[-1].id)
+                made = yield from self._propose(stage, gate, partial(stage.recover, view, one), recovers=True)
+                if not made.edits:
+                    able.remove(stage)
+        return ran
 
     def _tag(self) -> None:
         """Tag messages from the first that was not sent, where a stage wants it and the model has its tool (R13)."""

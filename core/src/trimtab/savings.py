@@ -13,6 +13,9 @@ from trimtab.provider import Price
 
 __all__ = ["Saved", "Savings"]
 
+NEARLY = 0.95
+"""The share of what should have been in the cache from which all of it was: chosen, for our count is not exact."""
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
@@ -76,21 +79,22 @@ class Savings:
         """
         ends = list(accumulate(weights))
         known = self._cache.held(keys, now)
-        works = min(1.0, usage.read / held) if usage.split and held else 1.0
+        works = usage.read / held if usage.split and usage.read < NEARLY * held else 1.0
         read = works * ends[known - 1] if known else 0.0
         self._cache.sent(keys, weights, ends[-1], now)
         read_now, written = (usage.read, usage.written) if usage.split else (held, usage.total - held)
         fresh = usage.total - read_now - written
         rest = ends[-1] - read
         uncached = rest * fresh / (fresh + written) if fresh > 0 else 0.0  # as much of it as now
-        cost = self._price.cost
+        cost, same = self._price.cost, ends[-1] <= usage.total * (1 + 1e-9)
+        sent = cost(read=read_now, write=written, fresh=fresh)
         self._sums += Saved(
             requests=1,
             too_large=int(ends[-1] > window),
             sent_tokens=usage.total,
             unshortened_tokens=ends[-1],
-            sent_dollars=cost(read=read_now, write=written, fresh=fresh),
-            unshortened_dollars=cost(read=read, write=rest - uncached, fresh=uncached),
+            sent_dollars=sent,
+            unshortened_dollars=sent if same else cost(read=read, write=rest - uncached, fresh=uncached),
         )
 
     def asked(self, usage: Usage, price: Price | None) -> None:

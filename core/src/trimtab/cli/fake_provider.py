@@ -20,7 +20,7 @@ __all__ = ["answers_in", "fake_provider"]
 
 FORMS = (
     *('"text"', '{"text": …}', '{"think": …}', '{"use": NAME, "input": {…}}'),
-    *('{"fail": STATUS, "message": …}', "[…] of the first four"),
+    *('{"fail": STATUS, "message": …}', "[…], a list of these but for fail"),
 )
 
 
@@ -85,7 +85,9 @@ def _answer(said: Any, where: str) -> Any:
     from trimtab.testing.provider import Fail, Text, Think, Use
 
     if isinstance(said, list):
-        return [_answer(part, f"{where}[{n}]") for n, part in enumerate(said)]
+        parts = [_answer(part, f"{where}[{n}]") for n, part in enumerate(said)]
+        if not any(isinstance(part, Fail | list) for part in parts):
+            return parts
     if isinstance(said, str):
         return Text(said)
     if isinstance(said, Mapping):
@@ -93,12 +95,12 @@ def _answer(said: Any, where: str) -> Any:
         try:
             if "fail" in said:
                 return Fail(int(said["fail"]), **rest)
-            if "use" in said:
+            if "use" in said and isinstance(rest.get("input", {}), dict):
                 return Use(str(said["use"]), **rest)
             if not rest and ("text" in said or "think" in said):
                 return Text(str(said["text"])) if "text" in said else Think(str(said["think"]))
-        except (TypeError, ValueError) as error:
-            raise TrimtabError(str(error), where=where) from error
+        except (TypeError, ValueError):
+            pass  # a field too many, or too few
     raise TrimtabError(f"no answer: {json.dumps(said)[:80]}", where=where, available=FORMS, label="answers")
 
 

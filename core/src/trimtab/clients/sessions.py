@@ -53,6 +53,10 @@ class Sessions:
         self._chosen = session
         self._arguments = arguments
         self._last: Session | None = None
+        self._gone = Saved()
+        """What those saved that were let go."""
+        self._gone = Saved()
+        """What sessions saved that are no longer open."""
         self._lock = threading.Lock()
         self._open: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._profiles: dict[str, Profile] = {}
@@ -85,9 +89,9 @@ class Sessions:
         return self.find(id) if id else self._last
 
     def saved(self) -> Saved:
-        """What all open sessions saved, see `Session.saved`."""
+        """What all sessions saved, see `Session.saved`."""
         with self._lock:
-            return sum((session.saved() for session in self._open.values()), Saved())
+            return sum((session.saved() for session in self._open.values()), self._gone)
 
     def get(self, id: str, model: str = "") -> Session:
         """The session with this id, as requests to ``model`` need it; raises `StorageError`."""
@@ -97,7 +101,7 @@ class Sessions:
                 session = self._open[id, model] = Session.open(id, self._read(model), **self._arguments)
             self._open.move_to_end((id, model))
             while len(self._open) > MOST:
-                self._open.popitem(last=False)
+                self._gone += self._open.popitem(last=False)[1].saved()
             return session
 
     def find(self, id: str) -> Session | None:

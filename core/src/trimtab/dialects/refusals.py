@@ -102,7 +102,8 @@ _FEATURES = {
     "context_management": _pattern(r"context[_-]management|clear_tool_uses|clear_thinking"),
     "drop_block": _pattern(r"block_binding|thinking-binding-controls"),
     "compaction": _pattern(
-        r"compaction: extra inputs|compaction_(?:block|content|signature|tool_changes)[a-z_]*|compact-2026|'?compaction'? block"
+        r"compaction: extra inputs|compaction_(?:block|content|signature|tool_changes)[a-z_]*|compact-2026"
+        r"|'?compaction'? block"
     ),
     # the value of its header is not known; that of the other one is
     "cache_edits": _pattern(r"cache_edits|cache_reference|anthropic-beta.{0,3} header|beta flag"),
