@@ -60,6 +60,10 @@ class Found:
         return {**found, "failures": self.tally.failures} if found else {}
 
 
+FRAME = 200
+"""Tokens of a fold's frame, with the way back and who said what, at the least."""
+
+
 def looked(path: Path, window: int) -> Recording:
     """A recorded session; without its usage where that is mostly of what the recording does not show."""
     recording = read(path)
@@ -107,13 +111,15 @@ def _why(session: Session) -> str:
     view = session.view
     if not session.profile.stages:
         return "no stage"
-    factor, rounds = view.context.meter.factor, view.projection.rounds
+    factor, rounds = min(view.context.meter.factor, view.tokens / view.raw), view.projection.rounds
     latest = next((at for at in reversed(rounds) if at >= 0), 0)
-    said = factor * sum(item.tokens for item in view.messages if item.role == "assistant" and item.end > latest)
-    head = view.tokens - factor * sum(item.tokens for item in view.messages)
-    pinned = sum(view.count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)
+    last = [item for item in view.messages if item.end > latest and item.fold is None and item.role != "system"]
+    said = factor * sum(item.tokens for item in last)
+    head = view.tokens - factor * sum(item.tokens for item in view.messages if item.role != "system")
+    count = view.projection.conversation.count
+    pinned = factor * sum(count(pin.text or view.projection.block(pin.block).text) for pin in view.pins)
     fixed = {"system and tools": head, "pins": pinned, "the latest answer": said}
-    if sum(fixed.values()) >= view.window.block:
+    if sum(fixed.values()) + FRAME >= view.window.block:
         return max(fixed, key=lambda name: fixed[name])
     largest = max(view.messages, key=lambda item: item.tokens)
     what = "fold" if largest.fold is not None else f"{largest.role} message"
