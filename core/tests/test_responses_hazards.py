@@ -302,3 +302,13 @@ def test_a_compaction_of_the_provider_stays() -> None:
     done = every_cut(items)
     assert not any(made for (_, start, end), made in done.items() if start <= 1 < end)
     assert done["Fold", 2, 8]
+
+
+def test_H09_mended_reasoning_keeps_its_id() -> None:
+    """With half a character in its summary it is mended; what it led to finds it all the same."""
+    items = [user("go"), thinks("1"), {**call("a"), "id": "fc_a"}, output("a", "x"), user("on")]
+    items[1]["summary"] = [{"type": "summary_text", "text": "half \ud83d"}]
+    sent = Chat().send(items).messages
+    assert sent[1]["id"] == items[1]["id"]
+    assert "\ud83d" not in str(sent[1]["summary"])
+    assert unpaired(items, sent) == []

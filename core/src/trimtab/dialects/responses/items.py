@@ -117,10 +117,18 @@ def blocks_of(item: Wire) -> list[Any]:
     return parts_of(item) if kind_of(item) == "message" else [item]
 
 
+KEPT = {
+    "apply_patch_call": "status",
+    "apply_patch_call_output": "status",
+    "local_shell_call_output": "id",
+    "reasoning": "id",
+}
+"""What an item needs; what reasoning led to needs it by its id (R2)."""
+
+
 def fresh(item: Wire) -> dict[str, Any]:
     """An item to be changed: without the id under which the provider knows the unchanged one (R4), and its status."""
-    keep = {"apply_patch_call": "status", "apply_patch_call_output": "status", "local_shell_call_output": "id"}
-    gone = {"id", "status"} - {keep.get(kind_of(item), "")}
+    gone = {"id", "status"} - {KEPT.get(kind_of(item), "")}
     return {key: value for key, value in item.items() if key not in gone}
 
 

@@ -40,7 +40,7 @@ from trimtab.testing.provider.settings import Settings
 try:
     from trimtab.testing.provider.server import FakeProvider
 except ModuleNotFoundError as error:
-    if error.name not in ("starlette", "uvicorn"):
+    if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
         raise
     what = f"trimtab.testing.provider needs {error.name}: pip install 'trimtab[provider]'"
     raise ImportError(what, name=error.name) from error

@@ -124,9 +124,7 @@ class FakeProvider:
         served.status, served.usage, served.response, served.billed = 200, given.usage, given.body, given.billed
         if given.frames is None:
             data = json.dumps(given.body, ensure_ascii=False).encode()
-            return Wire(
-                200, JSON, [data[: len(data) // 2] if cut else data], broken=cut is not None
-            )
+            return Wire(200, JSON, [data[: len(data) // 2] if cut else data], broken=cut is not None)
         frames = list(given.frames[: cut.after] if cut else given.frames)
         if cut and cut.error:
             served.error = body(Refused.by(cut.error))
