@@ -66,6 +66,34 @@ class Watch:
                 self.answer["content"] = []
 
 
+class _Tapped:
+    """What `Tap` and `AsyncTap` have in common."""
+
+    def __init__(self, response: httpx2.Response, over: Callable[[], Any]) -> None:
+        self.watch = Watch()
+        self.whole = response.is_stream_consumed
+        """Whether another middleware has read it already: then it is only looked at."""
+        self._stream: Any = response.stream
+        self._held: deque[bytes] = deque()
+        self._open = True
+        self._over = over
+        self._told = False
+        self._trouble: Exception | None = None
+
+    @property
+    def elapsed(self) -> timedelta | None:
+        """What the client measured, where `httpx2.Response` looks for it."""
+        elapsed: timedelta | None = self._stream.elapsed
+        return elapsed
+
+    def _read(self, response: httpx2.Response, copy: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> httpx2.Response:
+        """Take the stream's place; what the events are read from: the response, or what is read along of it."""
+        if self.whole:
+            return response
+        response.stream = self  # type: ignore[assignment]
+        return httpx2.Response(response.status_code, headers=response.headers, stream=copy)
+
+
 class _Copy(httpx2.SyncByteStream):
     """What is read along, to be decoded beside the caller."""
 
@@ -76,7 +104,7 @@ class _Copy(httpx2.SyncByteStream):
         return self._chunks
 
 
-class Tap(httpx2.SyncByteStream):
+class Tap(_Tapped, httpx2.SyncByteStream):
     """The stream of a response, byte for byte as it came, with a `Watch` on the events in it; it takes its place there.
 
     ``decoder`` is one of the SDK's (Bedrock has its own). ``over`` is called once: before the caller gets the end of
@@ -84,26 +112,8 @@ class Tap(httpx2.SyncByteStream):
     """
 
     def __init__(self, response: httpx2.Response, decoder: Any, over: Callable[[], object]) -> None:
-        self.watch = Watch()
-        self.whole = response.is_stream_consumed
-        """Whether another middleware has read it already: then it is only looked at."""
-        self._stream: Any = response.stream
-        self._held: deque[bytes] = deque()
-        self._open = True
-        copy = httpx2.Response(response.status_code, headers=response.headers, stream=_Copy(self._chunks()))
-        read = response if self.whole else copy
-        self._events: Iterator[Any] = decoder.iter_bytes(read.iter_bytes())
-        self._over = over
-        self._told = False
-        self._trouble: Exception | None = None
-        if not self.whole:
-            response.stream = self
-
-    @property
-    def elapsed(self) -> timedelta | None:
-        """What the client measured, where `httpx2.Response` looks for it."""
-        elapsed: timedelta | None = self._stream.elapsed
-        return elapsed
+        super().__init__(response, over)
+        self._events: Iterator[Any] = decoder.iter_bytes(self._read(response, _Copy(self._chunks())).iter_bytes())
 
     def _chunks(self) -> Iterator[bytes]:
         for chunk in self._stream:
@@ -169,30 +179,13 @@ class _AsyncCopy(httpx2.AsyncByteStream):
         return self._chunks
 
 
-class AsyncTap(httpx2.AsyncByteStream):
+class AsyncTap(_Tapped, httpx2.AsyncByteStream):
     """`Tap` for event loops."""
 
     def __init__(self, response: httpx2.Response, decoder: Any, over: Callable[[], Awaitable[object]]) -> None:
-        self.watch = Watch()
-        self.whole = response.is_stream_consumed
-        """See `Tap.whole`."""
-        self._stream: Any = response.stream
-        self._held: deque[bytes] = deque()
-        self._open = True
-        copy = httpx2.Response(response.status_code, headers=response.headers, stream=_AsyncCopy(self._chunks()))
-        read = response if self.whole else copy
+        super().__init__(response, over)
+        read = self._read(response, _AsyncCopy(self._chunks()))
         self._events: AsyncIterator[Any] = decoder.aiter_bytes(read.aiter_bytes())
-        self._over = over
-        self._told = False
-        self._trouble: Exception | None = None
-        if not self.whole:
-            response.stream = self
-
-    @property
-    def elapsed(self) -> timedelta | None:
-        """See `Tap.elapsed`."""
-        elapsed: timedelta | None = self._stream.elapsed
-        return elapsed
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:

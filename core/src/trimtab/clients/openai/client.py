@@ -85,21 +85,27 @@ def _calls(client: Any) -> Calls:
     return calls
 
 
-class _Sync(openai.OpenAI):
+class _Copied:
+    """What both kinds of clients have: their copies have the same sessions."""
+
     _trimtab: Calls
 
     def copy(self, **options: Any) -> Self:
-        """See `openai.OpenAI.copy`; the copy has the same sessions."""
-        return self._shared(super().copy(**options))
+        """See `openai.OpenAI.copy`."""
+        client: Any = super()
+        return self._shared(client.copy(**options))
 
     def with_options(self, **options: Any) -> Self:
         """The same; a subclass may have one of its own."""
-        return self._shared(super().with_options(**options))
+        client: Any = super()
+        return self._shared(client.with_options(**options))
 
     def _shared(self, made: Self) -> Self:
         made._trimtab = self._trimtab
         return made
 
+
+class _Sync(_Copied, openai.OpenAI):
     def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
         """See `openai.OpenAI.request`: through a session, as often as it takes."""
         send: Any = functools.partial(super().request, cast_to, stream=stream, stream_cls=stream_cls)
@@ -123,21 +129,7 @@ class _Sync(openai.OpenAI):
             return answer
 
 
-class _Async(openai.AsyncOpenAI):
-    _trimtab: Calls
-
-    def copy(self, **options: Any) -> Self:
-        """See `openai.AsyncOpenAI.copy`; the copy has the same sessions."""
-        return self._shared(super().copy(**options))
-
-    def with_options(self, **options: Any) -> Self:
-        """The same; a subclass may have one of its own."""
-        return self._shared(super().with_options(**options))
-
-    def _shared(self, made: Self) -> Self:
-        made._trimtab = self._trimtab
-        return made
-
+class _Async(_Copied, openai.AsyncOpenAI):
     async def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
         """See `openai.AsyncOpenAI.request`: through a session, as often as it takes."""
         send: Any = functools.partial(super().request, cast_to, stream=stream, stream_cls=stream_cls)
