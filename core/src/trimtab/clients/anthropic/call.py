@@ -15,7 +15,7 @@ from trimtab.clients.anthropic.ways import Way
 from trimtab.clients.sessions import Exchange, merged
 from trimtab.dialects.anthropic.features import HEADERS
 from trimtab.dialects.wires import fields_or_none
-from trimtab.errors import ContextOverflow, told
+from trimtab.errors import ContextOverflow
 from trimtab.session import Session
 
 __all__ = ["Call"]
@@ -173,7 +173,7 @@ class Call:
         """Log it; raise it where the profile is strict."""
         if self._session.profile.strict:
             raise error
-        _log.warning("session %s: %s: %s", self._session.id, what, told(error))
+        _log.warning("session %s: %s: %s", self._session.id, what, type(error).__name__)
 
 
 def _summarised(messages: list[Any]) -> bool:
